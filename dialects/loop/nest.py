@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     UnitAttr,
+    f32,
     i64,
 )
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -55,7 +56,8 @@ from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp, types_at_the_end
 from tilewright.dialects.index import simplify
 from tilewright.dialects.loop.syntax import ForAxes, ReduceAxis
-from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
+from tilewright.dialects.monoid import Monoid, MonoidAttr, verify_monoid
 
 
 @lru_cache(maxsize=1 << 10)  # few distinct tuples occur
@@ -119,7 +121,8 @@ class ReduceOp(FormedOp, AxesOp):
     Where a yield's mask is false, the identity takes part instead. The order is unspecified,
     therefore the axis may be split and distributed. In a launch, `from` and `below` bound the
     steps: a step runs if it is at least every expression of `from`, and below every expression of
-    `below`. `unroll` requests an unrolled loop.
+    `below`. `by` names the matrix instruction that adds the products of several steps at once.
+    `unroll` requests an unrolled loop.
 
     ```mlir
     %s = loop.reduce %k in 64 with add {
@@ -127,6 +130,7 @@ class ReduceOp(FormedOp, AxesOp):
       loop.yield %0 : f32
     } : f32
     %t = loop.reduce %k in 64 from [%i * 4 - 8] below [%i * 4 + 4] with add unroll { ... } : f32
+    %u = loop.reduce %k in 64 with add by(m16n8k16_bf16) { ... } : f32
     ```
     """
 
@@ -137,6 +141,7 @@ class ReduceOp(FormedOp, AxesOp):
     lower_bound = opt_prop_def(AffineMapAttr)
     upper_bound = opt_prop_def(AffineMapAttr)
     monoid = prop_def(MonoidAttr)
+    by = opt_prop_def(MatrixInstructionAttr)
     unroll = opt_prop_def(UnitAttr)
     body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
     results_ = var_result_def()
@@ -147,7 +152,7 @@ class ReduceOp(FormedOp, AxesOp):
     custom_directives = (ReduceAxis,)
     assembly_format = (
         "custom<ReduceAxis>($extent, $bound_operands, $lower_bound, $upper_bound, $monoid, "
-        "$unroll, $body) attr-dict `:` type($results_)"
+        "$by, $unroll, $body) attr-dict `:` type($results_)"
     )
 
     def __init__(
@@ -257,11 +262,17 @@ class ReduceOp(FormedOp, AxesOp):
         """True if the body runs exactly once, whatever the values of outer indices."""
         return self.extent.value.data == 1 and not self.is_bounded
 
+    @property
+    def instruction(self) -> MatrixInstruction | None:
+        """Matrix instruction that the reduction is lowered to, or None."""
+        return None if self.by is None else self.by.data
+
     def axis_extents(self) -> Sequence[int]:
         return (self.extent.value.data,)
 
     def surroundings(self) -> Hashable:
-        return types_at_the_end(self), self.is_bounded and self._is_scheduled()
+        is_scheduled = (self.is_bounded or self.by is not None) and self._is_scheduled()
+        return types_at_the_end(self), is_scheduled
 
     def verify_(self) -> None:
         if len(self.body.block.args) != 1:
@@ -270,6 +281,7 @@ class ReduceOp(FormedOp, AxesOp):
             raise VerifyException("the body must yield one value of each result's type")
         verify_monoid(self.monoid, list(self.results_.types))
         self._verify_bounds()
+        self._verify_instruction()
 
     def _verify_bounds(self) -> None:
         bounds = [bound for bound in (self.lower_bound, self.upper_bound) if bound is not None]
@@ -284,6 +296,19 @@ class ReduceOp(FormedOp, AxesOp):
             verify_affine(bound.data)
         if bounds and not self._is_scheduled():
             raise VerifyException("a bound is part of a schedule; mask the yield instead")
+
+    def _verify_instruction(self) -> None:
+        if (instruction := self.instruction) is None:
+            return
+        if self.monoid.data is not Monoid.ADD or any(type != f32 for type in self.result_types):
+            raise VerifyException("a matrix instruction adds products to f32; leave out 'by'")
+        if self.extent.value.data % instruction.fragments.k or self.is_bounded:
+            raise VerifyException(
+                f"'{instruction}' does {instruction.fragments.k} steps at once; give an extent "
+                f"that is a multiple, and no bounds"
+            )
+        if not self._is_scheduled():
+            raise VerifyException("'by' is part of a schedule; leave it out before tile.launch")
 
     def _is_scheduled(self) -> bool:
         return any(op.name == "tile.launch" for op in _ancestors(self))

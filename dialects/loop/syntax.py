@@ -30,6 +30,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.assembly import AffineExprParser, print_subscripts
 from tilewright.dialects.axes import Role, RoleAttr
+from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 
 _INDEX = IndexType()
@@ -77,7 +78,8 @@ def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: Rol
 @irdl_custom_directive
 class ReduceAxis(CustomDirective):
     """
-    Directive for a reduction: `%k in 64 from [%b - 2] below [%b * 4 + 4] with add unroll { ... }`.
+    Directive for a reduction: `%k in 64 from [%b - 2] below [%b * 4 + 4] with add by(m16n8k16_f16)
+    unroll { ... }`.
     """
 
     extent: AttributeVariable
@@ -85,6 +87,7 @@ class ReduceAxis(CustomDirective):
     lower_bound: AttributeVariable
     upper_bound: AttributeVariable
     monoid: AttributeVariable
+    by: AttributeVariable
     unroll: AttributeVariable
     body: RegionVariable
 
@@ -95,6 +98,9 @@ class ReduceAxis(CustomDirective):
         self._parse_bounds(parser, state)
         parser.parse_keyword("with")
         self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
+        if parser.parse_optional_keyword("by"):
+            with parser.in_parens():
+                self.by.set(state, MatrixInstructionAttr(parser.parse_str_enum(MatrixInstruction)))
         if parser.parse_optional_keyword("unroll"):
             self.unroll.set(state, UnitAttr())
         self.body.set(state, parser.parse_region([axis.resolve(_INDEX)]))
@@ -128,6 +134,8 @@ class ReduceAxis(CustomDirective):
                 print_subscripts(printer, exprs.data, self.bound_operands.get(op))
                 printer.print_string(" ")
         printer.print_string(f"with {monoid.data} ")
+        if isinstance(by := self.by.get(op), MatrixInstructionAttr):
+            printer.print_string(f"by({by.data}) ")
         if self.unroll.get(op) is not None:
             printer.print_string("unroll ")
         printer.print_region(body, print_entry_block_args=False)

@@ -12,6 +12,7 @@ The ops of each kind are in one module, and all of them can be imported from her
 
 from xdsl.ir import Dialect
 
+from tilewright.dialects.matrix_instruction import MatrixInstructionAttr
 from tilewright.dialects.tile.attributes import (
     AxisAttr,
     LevelAttr,
@@ -58,5 +59,13 @@ __all__ = [
 Tile = Dialect(
     "tile",
     [LaunchOp, CombineOp, StageOp, ShareOp],
-    [AxisAttr, LevelAttr, JoinAttr, RingAttr, SlabLayoutAttr, TransportAttr],
+    [
+        AxisAttr,
+        LevelAttr,
+        JoinAttr,
+        MatrixInstructionAttr,
+        RingAttr,
+        SlabLayoutAttr,
+        TransportAttr,
+    ],
 )

@@ -188,3 +188,55 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     loop.store %0, %out[%i] : memref<8xf32>
   }
 } schedule "tileify,{"
+
+// -----
+
+loop.kernel @k(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    // CHECK: a matrix instruction adds products to f32; leave out 'by'
+    %p = loop.reduce %k in 32 with max by(m16n8k8_tf32) {
+      %0 = loop.load %x[%k] : memref<32xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %p, %out[%t] : memref<32xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<24xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    // CHECK: 'm16n8k16_bf16' does 16 steps at once; give an extent that is a multiple, and no bounds
+    %p = loop.reduce %k in 24 with add by(m16n8k16_bf16) {
+      %0 = loop.load %x[%k] : memref<24xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %p, %out[%t] : memref<32xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<32xf32>) -> (%out: memref<1xf32>) {
+  loop.for %i in 1 {
+    // CHECK: 'by' is part of a schedule; leave it out before tile.launch
+    %p = loop.reduce %k in 32 with add by(m16n8k8_tf32) {
+      %0 = loop.load %x[%k] : memref<32xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %p, %out[%i] : memref<1xf32>
+  }
+}
+
+// -----
+
+loop.kernel @k(%x: memref<32xf32>) -> (%out: memref<32xf32>) {
+  tile.launch (%t = thread 32) {
+    // CHECK: unknown word 'm16n8k4' (did you mean m16n8k8_tf32
+    %p = loop.reduce %k in 32 with add by(m16n8k4) {
+      %0 = loop.load %x[%k] : memref<32xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %p, %out[%t] : memref<32xf32>
+  }
+}

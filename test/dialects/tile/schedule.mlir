@@ -71,6 +71,26 @@ loop.kernel @pieces(%x: memref<64x128xf32>) -> (%out: memref<64x128xf32>) {
   }
 }
 
+// A matrix instruction adds the products of 16 steps at once.
+// CHECK-LABEL: loop.kernel @matrix
+loop.kernel @matrix(%a: memref<16x32xbf16>, %b: memref<32x8xbf16>) -> (%out: memref<16x8xf32>) {
+  tile.launch (%lm = lane 8 m, %ln = lane 4 n, %rm = register 2 m, %vn = register 2 n) {
+    // CHECK: %p = loop.reduce %k in 32 with add by(m16n8k16_bf16) {
+    %p = loop.reduce %k in 32 with add by(m16n8k16_bf16) {
+      %0 = loop.load %a[%rm * 8 + %lm, %k] : memref<16x32xbf16>
+      %1 = arith.extf %0 : bf16 to f32
+      %2 = loop.load %b[%k, %ln * 2 + %vn] : memref<32x8xbf16>
+      %3 = arith.extf %2 : bf16 to f32
+      %4 = arith.mulf %1, %3 : f32
+      loop.yield %4 : f32
+    } : f32
+    loop.store %p, %out[%rm * 8 + %lm, %ln * 2 + %vn] : memref<16x8xf32>
+  }
+}
+
 // A layout that changes nothing is still a layout.
+// CHECK: "test.op"() {instruction = #tile<matrix m16n8k8_tf32>} : () -> ()
+"test.op"() {instruction = #tile<matrix m16n8k8_tf32>} : () -> ()
+
 // CHECK: #tile.layout<>
 "test.op"() {layout = #tile.layout<>} : () -> ()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Matrix instructions of tensor cores: a warp adds the product of two small matrices to a third.
+
+Each lane holds some elements of A (m x k), of B (k x n) and of D (m x n), in consecutive registers.
+A row of the table says which ones, by affine maps from a lane and the number of an element in that
+lane. The maps are the figures of PTX ISA, "Matrix multiply-accumulate operation using mma".
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.str_enum import StrEnum
+
+from tilewright.dialects.target import WARP_SIZE
+
+LANES_M, LANES_N = 8, 4
+"""Number of rows, and of pairs of columns of D, that differ among lanes; columns differ first."""
+
+
+class MatrixInstruction(StrEnum):
+    """A matrix instruction, named by its sizes and the type of A's and B's elements."""
+
+    M16N8K16_BF16 = "m16n8k16_bf16"
+    M16N8K16_F16 = "m16n8k16_f16"
+    M16N8K8_TF32 = "m16n8k8_tf32"
+    """float32 operands, of which the instruction reads the upper 19 bits."""
+    M16N8K8_TF32X3 = "m16n8k8_tf32x3"
+    """
+    float32 operands, each the sum of two tf32 values. Three instructions multiply them; the product
+    of the two smaller values is left out.
+    """
+
+    @property
+    def fragments(self) -> "Fragments":
+        """Row of the instruction in the table."""
+        return INSTRUCTIONS[self]
+
+
+@irdl_attr_definition
+class MatrixInstructionAttr(EnumAttribute[MatrixInstruction], SpacedOpaqueSyntaxAttribute):
+    """Attribute for the matrix instruction that a reduction is lowered to."""
+
+    name = "tile.matrix"
+
+
+class Fragments(NamedTuple):
+    """Sizes of a matrix instruction, and the elements of each matrix that a lane holds."""
+
+    element: Attribute
+    """Type of the elements of A and B; those of D are float32."""
+    m: int
+    n: int
+    k: int
+    a: AffineMap
+    """Map from (lane, element) to the row and the column in A."""
+    b: AffineMap
+    """Map from (lane, element) to the row and the column in B."""
+    d: AffineMap
+    """Map from (lane, element) to the row and the column in D."""
+    products: int = 1
+    """Number of instructions for one product."""
+
+    @property
+    def elements_a(self) -> int:
+        """Number of elements of A in a lane."""
+        return self.m * self.k // WARP_SIZE
+
+    @property
+    def elements_b(self) -> int:
+        """Number of elements of B in a lane."""
+        return self.k * self.n // WARP_SIZE
+
+    @property
+    def elements_d(self) -> int:
+        """Number of elements of D in a lane."""
+        return self.m * self.n // WARP_SIZE
+
+
+_LANE, _ELEMENT = AffineExpr.dimension(0), AffineExpr.dimension(1)
+_GROUP, _IN_GROUP = _LANE // LANES_N, _LANE % LANES_N
+
+
+def _map(row: AffineExpr, column: AffineExpr) -> AffineMap:
+    return AffineMap(2, 0, (row, column))
+
+
+_D = _map(_GROUP + _ELEMENT // 2 * 8, _IN_GROUP * 2 + _ELEMENT % 2)
+
+
+def _halves(element: Attribute) -> Fragments:
+    """Return the row of an instruction on 16-bit floats; a register holds two of them along k."""
+    return Fragments(
+        element,
+        16,
+        8,
+        16,
+        a=_map(
+            _GROUP + _ELEMENT // 2 % 2 * 8,
+            _IN_GROUP * 2 + _ELEMENT % 2 + _ELEMENT // 4 * 8,
+        ),
+        b=_map(_IN_GROUP * 2 + _ELEMENT % 2 + _ELEMENT // 2 * 8, _GROUP),
+        d=_D,
+    )
+
+
+_TF32 = Fragments(
+    f32,
+    16,
+    8,
+    8,
+    a=_map(_GROUP + _ELEMENT % 2 * 8, _IN_GROUP + _ELEMENT // 2 * 4),
+    b=_map(_IN_GROUP + _ELEMENT * 4, _GROUP),
+    d=_D,
+)
+
+INSTRUCTIONS: Mapping[MatrixInstruction, Fragments] = {
+    MatrixInstruction.M16N8K16_BF16: _halves(bf16),
+    MatrixInstruction.M16N8K16_F16: _halves(f16),
+    MatrixInstruction.M16N8K8_TF32: _TF32,
+    MatrixInstruction.M16N8K8_TF32X3: _TF32._replace(products=3),
+}
+"""The table of matrix instructions (PTX ISA, mma, sm_80 on)."""
