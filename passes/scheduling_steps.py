@@ -113,6 +113,7 @@ STEPS = (
     _own_row("chunk-reduce"),
     _own_row("stage-inputs", operands=("raw", "computed", "none", "transposed")),
     _own_row("register-tile", may_be_left_out=f"{_TILE}.row_facts:has_few_threads"),
+    _own_row("tensor-core"),
     _own_row("permute-register-tile"),
     _own_row("double-buffer", has_taste=False),
     _own_row("tma-copy", slabs=("slabs",)),

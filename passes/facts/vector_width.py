@@ -13,6 +13,7 @@ into the next row of an array, and the mask must hold for all of its elements or
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import MemRefType
@@ -22,7 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.index import Range, Sum, sum_of
+from tilewright.dialects.index import Range, Sum, delinearize, sum_of
 from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.ring import TmaCopyOp
@@ -72,6 +73,23 @@ class VectorAccess:
         place = self._place, _dims(axis, self._indices)
         mask = self._mask and (self._mask, _dims(axis, self._masked))
         return _width(place, mask, extent, self._type, layout or layout_of(self._type))
+
+    def width_along(
+        self, digits: Sequence[tuple[SSAValue, int]], layout: SlabLayoutAttr | None = None
+    ) -> int:
+        """
+        Return the elements that one instruction can move along a number whose `digits` are axes
+        with extents, the last one fastest. The access must not be masked.
+        """
+        assert self._mask is None
+        extents = [extent for _, extent in digits]
+        number = AffineExpr.dimension(len(self._indices))
+        parts = dict(zip([axis for axis, _ in digits], delinearize(number, extents), strict=True))
+        dims = [parts.get(v, AffineExpr.dimension(at)) for at, v in enumerate(self._indices)]
+        exprs = tuple([e.replace_dims_and_symbols(dims, ()) for e in self._place.exprs])
+        place = _Affine(exprs, (*self._place.ranges, Range.extent(prod(extents))))
+        along = place, frozenset([len(self._indices)])
+        return _width(along, None, prod(extents), self._type, layout or layout_of(self._type))
 
 
 class _Affine(NamedTuple):

@@ -23,6 +23,7 @@ from tilewright.dialects.monoid import MonoidAttr
 from tilewright.passes.facts.nest import chunk_of, whole_of
 from tilewright.passes.kernel.commenting import Commenting
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.matrix_reduction import MatrixReductions
 from tilewright.passes.kernel.pipeline import Pipeline, pipelines_of, stages_in_rings
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -39,9 +40,11 @@ class Loops:
         emitter: Emitter,
         comments: Commenting,
         staging: Staging,
+        matrices: MatrixReductions,
         lower_block: Callable[[Block], None],
     ):
         self.values, self.emit, self.comments, self.staging = values, emitter, comments, staging
+        self.matrices = matrices
         self.in_rings = set[tile.StageOp]()
         """Stages that a pipeline fills."""
         self._lower_block = lower_block
@@ -53,6 +56,11 @@ class Loops:
         if op.has_one_step:
             self.comments.above(op)
             self._lower_single_step(op)
+            return
+        if op.instruction is not None:
+            self.comments.above(op)
+            self._start_of(op)
+            self.matrices.lower(op)
             return
         if not stages_in_rings(op):  # fills of rings come first, with their comment
             self.comments.above(op)

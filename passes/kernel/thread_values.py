@@ -8,7 +8,7 @@ data is not kept: its data is kept, and each nest computes the index anew.
 """
 
 from collections import ChainMap
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects.builtin import IndexType
@@ -25,6 +25,9 @@ from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.rewriting.substitution import Substitution
 
 _ZERO = AffineExpr.constant(0)
+
+Indices = Mapping[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]]
+"""Axes as expressions of the thread's values."""
 
 
 class ThreadValues:
@@ -174,23 +177,39 @@ class ThreadValues:
         dims = [AffineExpr.dimension(position) for position in range(len(axes))]
         return dims, [self._values[axis] for axis in axes]
 
-    def substitution(self, operands: Sequence[SSAValue]) -> Substitution:
-        """Return the substitution that clones an op with these `operands` for the thread."""
-        values = {v: self.at(v) for v in operands if v not in self._indices}
-        return Substitution(values, dict(self._indices))
+    def substitution(
+        self, operands: Sequence[SSAValue], instead: Indices | None = None
+    ) -> Substitution:
+        """
+        Return the substitution that clones an op with these `operands` for the thread; axes in
+        `instead` have the values given there.
+        """
+        indices = {**self._indices, **(instead or {})}
+        values = {v: self.at(v) for v in operands if v not in indices}
+        return Substitution(values, indices)
 
     def clone(self, op: Operation) -> Operation:
         """Return a clone of `op` for this step of the nest."""
-        substitution = self.substitution(op.operands)
-        slot = self._slots.get(op.memref) if isinstance(op, loop.LoadOp) else None
-        if slot is None:
-            return substitution.clone(op)
-        assert isinstance(op, loop.LoadOp)
-        exprs, operands = substitution.access(op.map.data.results, op.indices)
-        subscripts = [AffineExpr.dimension(len(operands)), *exprs], [*operands, slot]
-        load = loop.LoadOp(self.at(op.memref), subscripts, substitution.mask(op))
+        if not isinstance(op, loop.LoadOp) or op.memref not in self._slots:
+            return self.substitution(op.operands).clone(op)
+        load = loop.LoadOp(*self.place(op), self.substitution(op.operands).mask(op))
         load.location = op.location
         return load
+
+    def place(self, op: loop.LoadOp, instead: Indices | None = None) -> tuple[SSAValue, Access]:
+        """
+        Return the memory that `op` loads from, and its subscripts at this step of the nest; axes in
+        `instead` have the values given there.
+        """
+        substitution = self.substitution(op.operands, instead)
+        exprs, operands = substitution.access(op.map.data.results, op.indices)
+        if (slot := self._slots.get(op.memref)) is not None:
+            exprs, operands = [AffineExpr.dimension(len(operands)), *exprs], [*operands, slot]
+        return self.at(op.memref), (exprs, operands)
+
+    def array(self, value: SSAValue) -> SSAValue:
+        """Return the register array in which `value` is kept."""
+        return self._arrays[value]
 
     def mask(self, op: MaskedOp) -> Access | None:
         """Return the mask of `op` over the thread's values, or None."""

@@ -72,7 +72,7 @@ class PermuteRegisterTilePass(SchedulingPass, RewritePattern):
     """Side along which threads are numbered first, `n` or `m`."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        if is_scheduled(launch.kernel, self.name):
+        if any(is_scheduled(launch.kernel, name) for name in (self.name, "tensor-core")):
             return "its register tile is arranged already"
         sides = sides_of(launch)
         if not sides or all(side.elements == 1 for side in sides):

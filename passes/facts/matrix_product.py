@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reductions that a matrix instruction can do, and where each lane of a warp finds its operands.
+
+    loop.reduce %k in 64 with add by(m16n8k16_bf16) {
+      %0 = loop.load %as[%sm * 32 + %rm * 8 + %lm, %k]       A: rows are the digits %rm, %lm
+      %1 = arith.extf %0 : bf16 to f32
+      %2 = loop.load %bs[%k, %sn * 8 + %ln * 2 + %vn]        B: columns are the digits %ln, %vn
+      %3 = arith.extf %2 : bf16 to f32
+      %4 = arith.mulf %1, %3 : f32
+      loop.yield %4 : f32
+    }
+
+The lanes of a warp are 8 rows (%lm) by 4 pairs of columns (%ln). A register axis of 2 rows (%rm)
+and one of 2 columns (%vn) complete the 16x8 elements of D, as the table of instructions arranges
+them. Which rows of memory these rows are does not matter. The instruction's fragments of A and B
+are read from slabs, 16 bytes of a row at a time (`ldmatrix`): along K, or across it if the other
+axis is the innermost one in memory (`transposed`). Operands of 4 bytes may also be read one by one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.matrix_instruction import (
+    LANES_M,
+    LANES_N,
+    Fragments,
+    MatrixInstruction,
+)
+from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.target import WIDEST_BYTES
+from tilewright.dialects.tile.attributes import Axis, Level
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.vector_width import VectorAccess
+
+REGISTER_BYTES = 4
+MATRIX_ROWS = 8
+"""Rows of 16 bytes in each matrix that `ldmatrix` loads."""
+
+
+class Factor(NamedTuple):
+    """Factor of the product that a reduction adds: a load from a slab, perhaps cast to float32."""
+
+    load: loop.LoadOp
+
+    @property
+    def element(self) -> Attribute:
+        """Type of the elements in memory."""
+        return self.load.result.type
+
+    @property
+    def bytes(self) -> int:
+        """Size of an element in bytes."""
+        return size_of(self.element)
+
+
+class MatrixOperand(NamedTuple):
+    """A or B of a matrix product."""
+
+    load: loop.LoadOp
+    digits: Sequence[Axis]
+    """Axes that are digits of A's row, or of B's column, in an instruction."""
+    k: SSAValue
+    """Axis of the reduction."""
+    map: AffineMap
+    """Map from (lane, element) to the row and the column in A or B."""
+    is_left: bool
+    """True for A."""
+    transposed: bool | None
+    """True if rows in memory run across K; None if elements must be read one by one."""
+
+    @property
+    def per_register(self) -> int:
+        """Number of elements in a register."""
+        return REGISTER_BYTES // size_of(self.load.result.type)
+
+    def at(self, lane: AffineExpr, element: AffineExpr) -> Mapping[SSAValue, AffineExpr]:
+        """
+        Return the value of each digit for an element of a lane's fragment, and the step of K in the
+        instruction.
+        """
+        row, column = (
+            expr.replace_dims_and_symbols([lane, element], ()) for expr in self.map.results
+        )
+        along, k = (row, column) if self.is_left else (column, row)
+        outer, inner = self.digits
+        return {
+            outer.value: along // inner.extent,
+            inner.value: along % inner.extent,
+            self.k: k,
+        }
+
+    def row_at(self, row: AffineExpr, register: AffineExpr) -> Mapping[SSAValue, AffineExpr]:
+        """
+        Return what `at` returns, for the first element of a row of the matrix that `ldmatrix` loads
+        into a register.
+        """
+        if self.transposed:  # lane c * 4 + r // 2 gets the elements r of column c in pairs
+            return self.at(row // 2, register * 2 + row % 2)
+        return self.at(row * LANES_N, register * self.per_register)
+
+
+class MatrixProduct(NamedTuple):
+    """Both operands of a reduction that a matrix instruction can do."""
+
+    instruction: MatrixInstruction
+    a: MatrixOperand
+    b: MatrixOperand
+
+    @property
+    def fragments(self) -> Fragments:
+        """Row of the instruction in the table."""
+        return self.instruction.fragments
+
+
+def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
+    """Return the factors of the product that `op` adds, or the reason why there are none."""
+    if op.monoid.data is not Monoid.ADD or [*op.result_types] != [f32]:
+        return "it does not add one product in float32"
+    if op.yield_op.mask is not None or op.is_bounded:
+        return "steps of K are masked"
+    product = op.yield_op.values[0].owner
+    if not isinstance(product, arith.MulfOp):
+        return "it adds no product of two values"
+    factors = [_factor(value) for value in product.operands]
+    left, right = factors
+    if left is None or right is None:
+        return "a factor is computed where it is used; stage it (stage-inputs)"
+    return left, right
+
+
+def _factor(value: SSAValue) -> Factor | None:
+    """Return a value that is loaded from a slab, apart from a cast, as a factor, or None."""
+    if isinstance(value.owner, arith.ExtFOp):
+        value = value.owner.input
+    load = value.owner
+    if not isinstance(load, loop.LoadOp) or load.mask is not None:
+        return None
+    return Factor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
+
+
+def instructions_for(factors: tuple[Factor, Factor]) -> list[MatrixInstruction]:
+    """Return the instructions that multiply elements of these types."""
+    types = {factor.element for factor in factors}
+    return [each for each in MatrixInstruction if types == {each.fragments.element}]
+
+
+def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixProduct | str:
+    """
+    Return the operands of a reduction for the instruction, or the reason why it cannot do it. The
+    reduction's launch has its axes arranged for the instruction (`tensor-core`).
+    """
+    factors = factors_of(op)
+    if isinstance(factors, str):
+        return factors
+    if instruction not in instructions_for(factors):
+        names = " and ".join(str(factor.element) for factor in factors)
+        return f"{instruction} multiplies no elements of {names}"
+    fragments = instruction.fragments
+    if op.extent.value.data % fragments.k:
+        return f"{op.extent.value.data} steps of K are not divisible by {fragments.k}"
+    digits = _digits(op)
+    if digits is None:
+        return "the lanes of a warp are not 8 rows by 4 pairs of columns"
+    rows, columns = digits
+    left, right = factors
+    if _differs(right, rows):
+        left, right = right, left
+    if _differs(left, columns) or _differs(right, rows):
+        return "a factor differs along both rows and columns"
+    sides = ((left, rows, fragments.a, True), (right, columns, fragments.b, False))
+    operands = [
+        MatrixOperand(f.load, axes, op.axis, map, is_left, _transposed(f, axes, op))
+        for f, axes, map, is_left in sides
+    ]
+    for operand, factor in zip(operands, (left, right), strict=True):
+        if operand.transposed is None and factor.bytes < REGISTER_BYTES:
+            name = factor.load.memref.name_hint or "slab"
+            return f"rows of %{name} are no multiples of 16 bytes along K or across it"
+    return MatrixProduct(instruction, *operands)
+
+
+def _differs(factor: Factor, axes: Sequence[Axis]) -> bool:
+    return any(axis.value in factor.load.indices for axis in axes)
+
+
+def _digits(op: loop.ReduceOp) -> tuple[Sequence[Axis], Sequence[Axis]] | None:
+    """
+    Return the axes that are digits of an instruction's rows, and those of its columns; None if the
+    axes of the launch are not arranged for a matrix instruction.
+    """
+    launch = _launch_around(op)
+    lanes = [*launch.axes_at(Level.LANE)]
+    if launch.thread_axes()[-2:] != lanes:
+        return None
+    pairs = [a for a in launch.axes_at(Level.REGISTER) if a.extent > 1][-2:]
+    found = [(axis.extent, axis.role) for axis in (*lanes, *pairs)]
+    if found != [(LANES_M, Role.M), (LANES_N, Role.N), (2, Role.M), (2, Role.N)]:
+        return None
+    return (pairs[0], lanes[0]), (lanes[1], pairs[1])
+
+
+def _launch_around(op: loop.ReduceOp) -> tile.LaunchOp:
+    around = op.parent_op()
+    while not isinstance(around, tile.LaunchOp):
+        assert around is not None
+        around = around.parent_op()
+    return around
+
+
+def _transposed(factor: Factor, digits: Sequence[Axis], op: loop.ReduceOp) -> bool | None:
+    """
+    True if rows of 16 bytes in memory run across K, False if they run along it; None if there are
+    no such rows.
+    """
+    access, width = VectorAccess(factor.load), WIDEST_BYTES // factor.bytes
+    if access.width(op.axis, op.extent.value.data) == width:
+        return False
+    if width != MATRIX_ROWS:
+        return None  # `ldmatrix` transposes elements of 2 bytes only
+    inner = digits[-1:] if digits[-1].extent == width else digits
+    is_row = access.width_along([(axis.value, axis.extent) for axis in inner]) == width
+    return True if is_row else None

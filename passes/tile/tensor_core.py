@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Lets tensor cores multiply: a matrix instruction adds the products of several steps of K at once.
+
+    tile.launch (..., %tm = thread 16 m, %tn = thread 16 n, %sm = register 8 m,
+                 %sn = register 8 n) {
+      ... %chunk = loop.reduce %ki in 64 with add {
+            ... %as[%sm * 16 + %tm, %ki] ... %bs[%ki, %tn * 8 + %sn] ...
+
+becomes, with `tensor-core{instr=m16n8k16_bf16}`,
+
+    tile.launch (..., %wm = warp 2 m, %wn = warp 4 n, %lm = lane 8 m, %ln = lane 4 n,
+                 %sm = register 4 m, %sn = register 4 n, %rm = register 2 m, %vn = register 2 n) {
+      ... %chunk = loop.reduce %ki in 64 with add by(m16n8k16_bf16) {
+            ... %as[%sm * 32 + %wm * 16 + %rm * 8 + %lm, %ki]
+            ... %bs[%ki, %sn * 32 + %wn * 8 + %ln * 2 + %vn] ...
+
+A warp owns tiles of 16 rows by 8 columns. Each lane holds the elements of a tile that the table of
+matrix instructions gives it: rows `%lm` and `%lm + 8`, columns `%ln * 2` and `%ln * 2 + 1`. The
+sums are those of the loop, in another order. The factors must be slabs (`stage-inputs`), of the
+instruction's type. The pass takes the place of `permute-register-tile`.
+
+The default is in `passes/tile/taste/tensor_core.py`.
+"""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
+from tilewright.dialects.matrix_instruction import (
+    LANES_M,
+    LANES_N,
+    MatrixInstruction,
+    MatrixInstructionAttr,
+)
+from tilewright.dialects.tile.attributes import Level
+from tilewright.passes.facts.matrix_product import factors_of, instructions_for, matrix_product
+from tilewright.passes.facts.memoised import held
+from tilewright.passes.reporting.trace import Rule
+from tilewright.passes.tile.contracting_reductions import (
+    NO_CONTRACTION,
+    chunks_of,
+    contracting_reductions,
+)
+from tilewright.passes.tile.kernel_schedule import is_scheduled
+from tilewright.passes.tile.rebind import NewAxis, Rebinding
+from tilewright.passes.tile.register_tile_sides import Side, sides_of
+from tilewright.passes.tile.scheduling_decision import Questions
+from tilewright.passes.tile.scheduling_pass import SchedulingPass
+
+
+@dataclass(frozen=True)
+class TensorCorePass(SchedulingPass, RewritePattern):
+    """Let a matrix instruction of tensor cores add the products of a contraction."""
+
+    name = "tensor-core"
+    RULE: ClassVar[Rule] = Rule("t", 17, "tensor_core")
+
+    instr: str | None = None
+    """Matrix instruction, such as `m16n8k16_bf16`."""
+
+    def reason_against(self, launch: tile.LaunchOp) -> str | None:
+        if self.gpu.compute_capability < 80:
+            return f"{self.target} has no such matrix instructions (sm_80 on)"
+        if is_scheduled(launch.kernel, self.name) or is_scheduled(
+            launch.kernel, "permute-register-tile"
+        ):
+            return "its register tile is arranged already"
+        if not (reductions := products_of(launch)):
+            return NO_CONTRACTION
+        return self._reason_against_sides(launch) or _reason_against_factors(reductions)
+
+    def _reason_against_sides(self, launch: tile.LaunchOp) -> str | None:
+        """Reason why warps cannot own tiles of 16 rows by 8 columns, or None."""
+        sides = sides_of(launch)
+        if not sides:
+            return "its threads own no rows and columns in registers (register-tile)"
+        for side, lanes in zip(sides, (LANES_M, LANES_N), strict=True):
+            kind = {Role.M: "rows", Role.N: "columns"}[side.role]
+            if side.is_parted:
+                return f"values are joined across %{side.hint} alone"
+            if side.thread.extent % lanes or side.elements % 2:
+                return (
+                    f"{side.thread.extent} threads with {side.elements} {kind} each are no "
+                    f"multiple of {lanes} with 2"
+                )
+        return None
+
+    def questions(self, launch: tile.LaunchOp) -> Questions:
+        return {"instr": [str(each) for each in _instructions(products_of(launch))]}
+
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        names = [str(each) for each in _instructions(products_of(launch))]
+        if self.instr not in names:
+            known = " or ".join(names) or "none"
+            return f"instructions for its types: {known}; not {self.instr}"
+        with arranged(self, launch) as new:
+            found = [matrix_product(op, self.instruction) for op in products_of(new)]
+        return next((reason for reason in found if isinstance(reason, str)), None)
+
+    @property
+    def instruction(self) -> MatrixInstruction:
+        """The chosen instruction."""
+        assert self.instr is not None
+        return MatrixInstruction(self.instr)
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
+        with arranged(self, launch) as new:
+            for op in products_of(new):
+                op.by = MatrixInstructionAttr(self.instruction)
+            rewriter.replace(launch, new)
+
+
+def products_of(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
+    """Return the innermost chunks of the contractions of a launch."""
+    return [[*chunks_of(op)][-1] for op in contracting_reductions(launch)]
+
+
+def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction]:
+    """Return the instructions that can multiply the factors of all reductions."""
+    factors = [factors_of(op) for op in reductions]
+    found = [instructions_for(each) for each in factors if not isinstance(each, str)]
+    if len(found) < len(factors):
+        return []
+    return [each for each in MatrixInstruction if all(each in some for some in found)]
+
+
+def _reason_against_factors(reductions: Sequence[loop.ReduceOp]) -> str | None:
+    """Reason why no instruction multiplies the factors of the reductions, or None."""
+    for op in reductions:
+        if isinstance(factors := factors_of(op), str):
+            return factors
+        if not instructions_for(factors):
+            names = " and ".join(dict.fromkeys(str(factor.element) for factor in factors))
+            return f"no matrix instruction multiplies elements of {names}"
+    return None
+
+
+@held
+@contextmanager
+def arranged(step: TensorCorePass, launch: tile.LaunchOp) -> Generator[tile.LaunchOp]:
+    """
+    Context whose value is a copy of the launch with the axes that the instruction needs. The copy
+    is erased afterwards unless the caller has inserted it.
+    """
+    new = _rebinding(launch, *sides_of(launch)).rebound(launch)
+    yield new
+    if new.parent is None:
+        new.erase()
+
+
+def _rebinding(launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
+    """
+    Return a rebinding of the launch's axes in which each warp owns tiles of 16 rows by 8 columns.
+    """
+    rebinding = Rebinding()
+    for axis in launch.axes_at(Level.BLOCK):
+        rebinding.keep(axis)
+    at = {side.role: AffineConstantExpr(0) + 0 for side in (m, n)}
+    parts = {m.role: list[int](), n.role: list[int]()}
+    warps = {Role.M: m.thread.extent // LANES_M, Role.N: n.thread.extent // LANES_N}
+
+    def bind(name: str, level: Level, extent: int, side: Side, factor: int) -> None:
+        if extent > 1:
+            axis = rebinding.add(NewAxis(name, level, extent, side.role))
+            at[side.role] = at[side.role] + axis * factor
+            parts[side.role].append(axis.position)
+
+    bind("wm", Level.WARP, warps[Role.M], m, 2 * LANES_M)
+    bind("wn", Level.WARP, warps[Role.N], n, 2 * LANES_N)
+    bind("lm", Level.LANE, LANES_M, m, 1)
+    bind("ln", Level.LANE, LANES_N, n, 2)
+    for axis in launch.axes_at(Level.REGISTER):
+        if axis not in (*m.axes, *n.axes):
+            rebinding.keep(axis)
+    bind("sm", Level.REGISTER, m.elements // 2, m, m.thread.extent * 2)
+    bind("sn", Level.REGISTER, n.elements // 2, n, n.thread.extent * 2)
+    bind("rm", Level.REGISTER, 2, m, LANES_M)
+    bind("vn", Level.REGISTER, 2, n, 1)
+    for side in (m, n):
+        _substitute(rebinding, side, at[side.role], parts[side.role])
+    return rebinding
+
+
+def _substitute(rebinding: Rebinding, side: Side, at: AffineExpr, parts: Sequence[int]) -> None:
+    """
+    Replace the axes of a side by its new ones. Values that were joined across the side are joined
+    across all new axes.
+    """
+    rebinding.substitute(side.axes, at, overruns=False)
+    for axis in side.axes:
+        rebinding.substitution.parts[axis.value] = []
+    new = [rebinding.body.args[at] for at in parts]
+    rebinding.substitution.parts[side.thread.value] = new
