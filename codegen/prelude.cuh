@@ -59,6 +59,13 @@ __device__ __forceinline__ bfloat16 to_bfloat16(double a) {
   return r;
 }
 
+// The nearest float of 10 bits after the leading one; ties away from zero. PTX ISA, cvt (sm_80).
+__device__ __forceinline__ float round_tf32(float a) {
+  unsigned r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(a));
+  return __uint_as_float(r);
+}
+
 // a / b to within 2 units in the last place, without the branch of correct rounding.
 // PTX ISA, div.full.
 __device__ __forceinline__ float divide_approximately(float a, float b) {
@@ -351,6 +358,93 @@ __device__ __forceinline__ void tma_copy_5d(
                ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
                : : "r"(shared), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v),
                    "r"(full) : "memory");
+}
+
+// Loads a matrix of 8 rows of 16 bytes from shared memory to words of registers. The lane gives the
+// address of row l % 8 of matrix l / 8, where l is its number. PTX ISA, ldmatrix (sm_75).
+__device__ __forceinline__ void load_matrix_x1(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(from);
+  unsigned *word = reinterpret_cast<unsigned *>(to);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(word[0]) : "r"(shared) : "memory");
+}
+
+// Loads a matrix of 8 rows of 16 bytes, transposed, from shared memory to words of registers. The lane gives the
+// address of row l % 8 of matrix l / 8, where l is its number. PTX ISA, ldmatrix (sm_75).
+__device__ __forceinline__ void load_matrix_x1_transposed(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(from);
+  unsigned *word = reinterpret_cast<unsigned *>(to);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
+               : "=r"(word[0]) : "r"(shared) : "memory");
+}
+
+// Loads 2 matrices of 8 rows of 16 bytes from shared memory to words of registers. The lane gives the
+// address of row l % 8 of matrix l / 8, where l is its number. PTX ISA, ldmatrix (sm_75).
+__device__ __forceinline__ void load_matrix_x2(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(from);
+  unsigned *word = reinterpret_cast<unsigned *>(to);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(word[0]), "=r"(word[1]) : "r"(shared) : "memory");
+}
+
+// Loads 2 matrices of 8 rows of 16 bytes, transposed, from shared memory to words of registers. The lane gives the
+// address of row l % 8 of matrix l / 8, where l is its number. PTX ISA, ldmatrix (sm_75).
+__device__ __forceinline__ void load_matrix_x2_transposed(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(from);
+  unsigned *word = reinterpret_cast<unsigned *>(to);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+               : "=r"(word[0]), "=r"(word[1]) : "r"(shared) : "memory");
+}
+
+// Loads 4 matrices of 8 rows of 16 bytes from shared memory to words of registers. The lane gives the
+// address of row l % 8 of matrix l / 8, where l is its number. PTX ISA, ldmatrix (sm_75).
+__device__ __forceinline__ void load_matrix_x4(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(from);
+  unsigned *word = reinterpret_cast<unsigned *>(to);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(shared) : "memory");
+}
+
+// Loads 4 matrices of 8 rows of 16 bytes, transposed, from shared memory to words of registers. The lane gives the
+// address of row l % 8 of matrix l / 8, where l is its number. PTX ISA, ldmatrix (sm_75).
+__device__ __forceinline__ void load_matrix_x4_transposed(void *to, const void *from) {
+  const unsigned shared = (unsigned)__cvta_generic_to_shared(from);
+  unsigned *word = reinterpret_cast<unsigned *>(to);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(shared) : "memory");
+}
+
+// Adds the product of a and b to d: the warp's fragments of 16 x 16, 16 x 8 and 16 x 8 elements. PTX ISA,
+// mma (sm_80).
+__device__ __forceinline__ void multiply_m16n8k16_bf16(float *d, const bfloat16 *a, const bfloat16 *b) {
+  const unsigned *x = reinterpret_cast<const unsigned *>(a);
+  const unsigned *y = reinterpret_cast<const unsigned *>(b);
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+}
+
+// Adds the product of a and b to d: the warp's fragments of 16 x 16, 16 x 8 and 16 x 8 elements. PTX ISA,
+// mma (sm_80).
+__device__ __forceinline__ void multiply_m16n8k16_f16(float *d, const half *a, const half *b) {
+  const unsigned *x = reinterpret_cast<const unsigned *>(a);
+  const unsigned *y = reinterpret_cast<const unsigned *>(b);
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+}
+
+// Adds the product of a and b to d: the warp's fragments of 16 x 8, 8 x 8 and 16 x 8 elements. PTX ISA,
+// mma (sm_80).
+__device__ __forceinline__ void multiply_m16n8k8_tf32(float *d, const float *a, const float *b) {
+  const unsigned *x = reinterpret_cast<const unsigned *>(a);
+  const unsigned *y = reinterpret_cast<const unsigned *>(b);
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
 }
 
 // Until so many threads of the block have come with that id, 1 to `last`, whole warps, which then see

@@ -22,6 +22,7 @@ from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.cuda import expressions as expr
+from tilewright.dialects.cuda.matrices import LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.cuda.operators import BinaryOp
 from tilewright.dialects.cuda.threads import PerformOp, RemoteOp
 from tilewright.dialects.cuda.types import ArrayType, PointerType, TensorMapType, VariableType
@@ -147,6 +148,8 @@ def _called(ops: list[Operation]) -> Iterator[Call]:
                 yield Call(op.callee.string_value(), types[0] if types else "")
             case RemoteOp():
                 yield Call("of_rank", "")
+            case LoadMatrixOp() | MatrixMultiplyOp():
+                yield Call(op.function, "")
             case _:
                 pass
 

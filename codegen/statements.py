@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.codegen.c_types import C_BYTES, C_TYPES, C_VECTORS
 from tilewright.codegen.expressions import EXPRESSIONS, Expressions, ScopedNames
+from tilewright.dialects.cuda import matrices as matrices
 from tilewright.dialects.cuda import memory as memory
 from tilewright.dialects.cuda import statements as stmt
 from tilewright.dialects.cuda import threads as threads
@@ -174,6 +175,13 @@ class StatementPrinter:
         call = f"{_SHUFFLE[op.mode.data]}({arguments})"
         self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {call};")
 
+    def load_matrix(self, op: matrices.LoadMatrixOp) -> None:
+        self.line(f"{op.function}({self.text(op.target)}, {self.text(op.source)});")
+
+    def matrix_multiply(self, op: matrices.MatrixMultiplyOp) -> None:
+        fragments = ", ".join(self.text(fragment) for fragment in (op.d, op.a, op.b))
+        self.line(f"{op.function}({fragments});")
+
     def text(self, value: SSAValue) -> str:
         """Return the text of the expression that defines `value`, or its name."""
         return self.expressions.text(value)
@@ -214,6 +222,8 @@ STATEMENTS: Mapping[type[Operation], Callable[[StatementPrinter, Any], None]] = 
     memory.PoolOp: StatementPrinter.pool,
     memory.PooledOp: StatementPrinter.pooled_array,
     RemoteOp: StatementPrinter.remote_array,
+    matrices.LoadMatrixOp: StatementPrinter.load_matrix,
+    matrices.MatrixMultiplyOp: StatementPrinter.matrix_multiply,
     CopyOp: StatementPrinter.copy,
     threads.SyncthreadsOp: StatementPrinter.barrier,
     threads.PerformOp: StatementPrinter.action,

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.axes import AxesOp, range_of_value
-from tilewright.dialects.kernel import FuncOp, TmaCopyOp
+from tilewright.dialects.kernel import FuncOp, LoadMatrixOp, MatrixMultiplyOp, TmaCopyOp
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.loop import LaunchOp
 
@@ -43,6 +43,10 @@ def _op_operations(op: Operation, *callers: Operation) -> int:
         return scalar_operations(op, *callers)
     if isinstance(op, CopyingOp):
         return op.width.value.data
+    if isinstance(op, LoadMatrixOp):
+        return op.target_elements
+    if isinstance(op, MatrixMultiplyOp):
+        return 2 * op.products
     if isinstance(op, TmaCopyOp):
         return -(-prod(op.box.get_values()) // _threads_around(op))
     return max((_elements(result.type) for result in op.results), default=1)

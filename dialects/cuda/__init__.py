@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cuda.copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda.expressions import EXPRESSIONS
 from tilewright.dialects.cuda.identifiers import is_identifier
+from tilewright.dialects.cuda.matrices import MATRIX_STATEMENTS
 from tilewright.dialects.cuda.memory import MEMORY_STATEMENTS, PoolOp, SharedOp
 from tilewright.dialects.cuda.operators import OPERATORS
 from tilewright.dialects.cuda.placement import verify_placement
@@ -123,6 +124,7 @@ Cuda = Dialect(
         *MEMORY_STATEMENTS,
         *THREAD_STATEMENTS,
         *COPY_STATEMENTS,
+        *MATRIX_STATEMENTS,
         *EXPRESSIONS,
         *OPERATORS,
         *COPY_EXPRESSIONS,

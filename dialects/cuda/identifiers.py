@@ -56,7 +56,7 @@ _MATH = frozenset(
 PRELUDE = frozenset(
     """
     arrives_last ceil_div checked_index differ divide_approximately floor_div floor_mod infinity
-    integer_pow max_nan min_nan quiet_nan shift_left shift_right shift_right_logical to_bfloat16
+    integer_pow max_nan min_nan quiet_nan round_tf32 shift_left shift_right shift_right_logical to_bfloat16
     to_float to_half wrapping_abs wrapping_add wrapping_mul wrapping_sub
     """.split()
 )
@@ -97,7 +97,16 @@ FUNCTIONS = _MATH | PRELUDE | _CONVERSIONS
 _POINTERS = frozenset(["of_rank"])
 """Functions of the prelude that return a pointer."""
 
-_PRELUDE_NAMES = PRELUDE | _ACTIONS | _TYPES | _POINTERS
+_MATRICES = frozenset(
+    """
+    load_matrix_x1 load_matrix_x1_transposed load_matrix_x2 load_matrix_x2_transposed
+    load_matrix_x4 load_matrix_x4_transposed multiply_m16n8k16_bf16 multiply_m16n8k16_f16
+    multiply_m16n8k8_tf32
+    """.split()
+)
+"""Functions of the prelude that load and multiply matrices; they return nothing."""
+
+_PRELUDE_NAMES = PRELUDE | _ACTIONS | _TYPES | _POINTERS | _MATRICES
 
 RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | CUDA_ACTIONS | _PRELUDE_NAMES
 

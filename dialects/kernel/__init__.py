@@ -21,6 +21,7 @@ from tilewright.dialects.kernel.function import (
     function_of,
 )
 from tilewright.dialects.kernel.grid import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
+from tilewright.dialects.kernel.matrix import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.kernel.ring import (
     RingAcquireOp,
@@ -51,6 +52,8 @@ __all__ = [
     "IdOp",
     "IndexOp",
     "Kernel",
+    "LoadMatrixOp",
+    "MatrixMultiplyOp",
     "NamedBarrierOp",
     "RegistersOp",
     "RemoteOp",
@@ -60,6 +63,7 @@ __all__ = [
     "RingReleaseOp",
     "RingType",
     "RingWaitOp",
+    "RoundTf32Op",
     "SharedOp",
     "ShuffleMode",
     "ShuffleModeAttr",
@@ -84,6 +88,9 @@ Kernel = Dialect(
         CopyOp,
         CopyAsyncOp,
         TmaCopyOp,
+        LoadMatrixOp,
+        MatrixMultiplyOp,
+        RoundTf32Op,
         RingOp,
         RingAcquireOp,
         RingCommitOp,

@@ -5,6 +5,8 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation
 
+from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
+
 _INSTRUCTIONS: dict[type[Operation], int] = {
     arith.ConstantOp: 0,
     arith.DivfOp: 8,
@@ -39,6 +41,8 @@ def flops(op: Operation) -> int:
     """
     if isinstance(op, math.FmaOp):
         return 2
+    if isinstance(op, MatrixMultiplyOp):
+        return 2 * op.products
     if not isinstance(op, arith.ConstantOp) and op.name.startswith(("arith.", "math.")):
         return instructions(op) if isinstance(op.results[0].type, AnyFloat) else 0
     return 0

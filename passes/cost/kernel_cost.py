@@ -153,7 +153,13 @@ class _Count:
 
     def _count(self, op: Operation, runs: float) -> None:
         match op:
-            case loop.LoadOp() | loop.StoreOp() | kernel.CopyOp() | kernel.CopyAsyncOp():
+            case (
+                loop.LoadOp()
+                | loop.StoreOp()
+                | kernel.CopyOp()
+                | kernel.CopyAsyncOp()
+                | kernel.LoadMatrixOp()
+            ):
                 for access in accesses_of(op):
                     self._count_access(access, runs * self._copies(op.operands))
             case kernel.TmaCopyOp():

@@ -19,6 +19,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
+from tilewright.dialects.axes import MaskedOp
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.attributes import AxisAttr
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
@@ -35,7 +36,7 @@ def warp_addresses(
     masks or conditions disable. If they disable all lanes they are ignored, since another warp or
     step passes them. A given `layout` replaces that of the memref.
     """
-    type, lanes = memref_type(access.memref), min(threads, WARP_SIZE)
+    type, lanes = memref_type(access.memref), min(threads, WARP_SIZE, access.lanes)
     layout, size = layout or layout_of(type), size_of(type.element_type)
     offset = layout.offset(access.map.data.results, type)
     places = _Expressions((offset,), _indices(access.indices, lanes), lanes)
@@ -72,9 +73,9 @@ def _guards(access: Access) -> Iterator[tuple[tuple[AffineExpr, ...], Sequence[S
     """
     Yield the mask of an access and the conditions around it: expressions that must not be negative.
     """
-    if access.op.mask is not None and access.skips_where_masked:
-        yield access.op.mask.data.results, access.op.mask_operands
-    inner: Operation = access.op
+    inner = access.op
+    if isinstance(inner, MaskedOp) and inner.mask is not None and access.skips_where_masked:
+        yield inner.mask.data.results, inner.mask_operands
     while (outer := inner.parent_op()) is not None:
         if isinstance(outer, scf.IfOp) and inner.parent_region() is outer.true_region:
             if isinstance(predicate := outer.cond.owner, loop.PredicateOp):

@@ -22,6 +22,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.filled_loads import filled_loads
 from tilewright.passes.cuda.index import Conjunct, Index, Mask, conjunct, split_constant
 from tilewright.passes.cuda.places import Place, Strided, Subscripts, strided_axes, swizzled
+from tilewright.passes.facts.memory_access import accesses_of
 
 
 class Accesses:
@@ -90,6 +91,10 @@ class Accesses:
         self._note_place(op, op.source, op.source_map.data.results, op.source_indices)
         self._note_place(op, op.target, *target, step=_unrolled_step(op))
         self.note_masked(op)
+
+    def note_matrices(self, op: kernel.LoadMatrixOp | kernel.MatrixMultiplyOp) -> None:
+        for access in accesses_of(op):
+            self._note_place(op, access.memref, access.map.data.results, access.indices)
 
     def note_masked(self, op: MaskedOp) -> None:
         if op.mask is not None:
@@ -249,6 +254,8 @@ _NOTES: Mapping[type[Operation], Callable[[Accesses, Any], None]] = {
     kernel.IndexOp: Accesses.note_index,
     kernel.CopyOp: Accesses.note_copy,
     kernel.CopyAsyncOp: Accesses.note_copy,
+    kernel.LoadMatrixOp: Accesses.note_matrices,
+    kernel.MatrixMultiplyOp: Accesses.note_matrices,
     kernel.AtomicOp: Accesses.note_element,
     kernel.ArriveOp: Accesses.note_arrival,
     TmaCopyOp: Accesses.note_box,

@@ -42,6 +42,7 @@ from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.copies import COPIES
 from tilewright.passes.cuda.grid import GRID
 from tilewright.passes.cuda.index_values import INDEX_VALUES, THREADS
+from tilewright.passes.cuda.matrices import MATRICES
 from tilewright.passes.cuda.memory import MEMORY
 from tilewright.passes.cuda.registers import REGISTERS
 from tilewright.passes.cuda.rings import RINGS
@@ -62,6 +63,7 @@ _HANDLERS: Handlers = {
     **REGISTERS,
     **MEMORY,
     **COPIES,
+    **MATRICES,
     **RINGS,
     **GRID,
     **CONTROL_FLOW,

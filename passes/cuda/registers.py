@@ -8,11 +8,11 @@ from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.cuda.memory import LocalOp
-from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.shared_memory import array_alignment
+from tilewright.passes.facts.memory_access import accesses_of
 
 
 def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
@@ -102,9 +102,8 @@ def _last_use(load: loop.LoadOp) -> Operation | None:
 
 
 def _may_write(op: Operation, memref: SSAValue) -> bool:
-    written = (inner.memref for inner in op.walk() if isinstance(inner, loop.StoreOp))
-    copied = (inner.target for inner in op.walk() if isinstance(inner, CopyOp))
-    return memref in (*written, *copied)
+    accesses = (access for inner in op.walk() for access in accesses_of(inner))
+    return any(access.is_store and access.memref is memref for access in accesses)
 
 
 REGISTERS: Handlers = {kernel.RegistersOp: _registers}

@@ -24,6 +24,7 @@ from tilewright.dialects.cuda.operators import (
     TernaryOp,
 )
 from tilewright.dialects.cuda.types import BinaryOperator, Comparison
+from tilewright.dialects.kernel.matrix import RoundTf32Op
 from tilewright.passes.cuda.casts import cast_expression
 from tilewright.passes.cuda.comparisons import compare_floats, compare_integers
 from tilewright.passes.cuda.writer import Writer
@@ -73,7 +74,11 @@ _DIFFERENCES = (arith.XOrIOp, arith.AddiOp, arith.SubiOp)
 """Ops that equal `!=` on single bits."""
 
 # Overloaded functions, with one name for all types.
-_FLOAT_FUNCTIONS: Names = {arith.MaximumfOp: "max_nan", arith.MinimumfOp: "min_nan"}
+_FLOAT_FUNCTIONS: Names = {
+    arith.MaximumfOp: "max_nan",
+    arith.MinimumfOp: "min_nan",
+    RoundTf32Op: "round_tf32",
+}
 
 _INDEX_FUNCTIONS: Names = {
     arith.MaxSIOp: "max",

@@ -15,11 +15,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda.memory import PooledOp, PoolOp, SharedOp
-from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.ring import RingOp, RingType, TmaCopyOp
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.writer import Writer
+from tilewright.passes.facts.memory_access import accesses_of
 
 MBARRIER = IntegerType(64, Signedness.UNSIGNED)
 """C++ type of an mbarrier (PTX ISA, `mbarrier`): 64 opaque bits."""
@@ -115,7 +115,8 @@ def array_alignment(memref: SSAValue) -> int | None:
     users = [use.operation for use in memref.uses]
     remote = [user.memref for user in users if isinstance(user, kernel.RemoteOp)]
     users += [use.operation for other in remote for use in other.uses]
-    needed = [user.num_bytes for user in users if isinstance(user, CopyingOp)]
+    accesses = (access for user in users for access in accesses_of(user))
+    needed = [access.alignment for access in accesses if access.memref in (memref, *remote)]
     layout = layout_of(type)
     if layout.swizzle_bytes.data or any(isinstance(user, TmaCopyOp) for user in users):
         needed.append(layout.alignment)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import kernel, loop
@@ -87,9 +87,11 @@ def _width(known: Range | None, unknown: int) -> int:
     return unknown if known is None else known.high - known.low + 1
 
 
-def share_of_mask(op: MaskedOp) -> float:
+def share_of_mask(op: Operation) -> float:
     """Return the fraction of its runs in which the mask of `op` holds; 1 without a mask."""
-    return 1.0 if op.mask is None else _share(op.mask.data, op.mask_operands)
+    if not isinstance(op, MaskedOp) or op.mask is None:
+        return 1.0
+    return _share(op.mask.data, op.mask_operands)
 
 
 def share_of_condition(condition: SSAValue) -> float:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places in memory that ops access: one for a load or a store, a source and a target for a copy."""
+"""
+Places in memory that ops access: one for a load or a store, a source and a target for a copy, and
+one or two for each matrix of an op for tensor cores.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,26 +11,35 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import MaskedOp
 from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.matrix import WORD_BYTES, LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.kernel.registers import LOCAL
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.types import memref_type, size_of
 
 
 class Access(NamedTuple):
     """A load or store of `width` adjacent elements, beginning at the subscripts."""
 
-    op: MaskedOp
+    op: Operation
     memref: SSAValue
     map: AffineMapAttr
     indices: Sequence[SSAValue]
     is_store: bool
     width: int = 1
+    lanes: int = WARP_SIZE
+    """Number of lanes of a warp whose subscripts count, the first ones of the warp."""
 
     @property
     def num_bytes(self) -> int:
         """Bytes that one lane accesses."""
         return self.width * size_of(memref_type(self.memref).element_type)
+
+    @property
+    def alignment(self) -> int:
+        """Number of bytes of which the first address is a multiple."""
+        is_fragment = isinstance(self.op, LoadMatrixOp | MatrixMultiplyOp) and self.is_in_registers
+        return WORD_BYTES if is_fragment else self.num_bytes
 
     @property
     def is_shared(self) -> bool:
@@ -48,7 +60,7 @@ class Access(NamedTuple):
 
 
 def accesses_of(op: Operation) -> Sequence[Access]:
-    """Return the accesses of `op`: one or two, none unless it is a load, a store or a copy."""
+    """Return the accesses of `op`; none unless it loads, stores, copies or multiplies matrices."""
     match op:
         case loop.LoadOp() | loop.StoreOp():
             is_store = isinstance(op, loop.StoreOp)
@@ -59,5 +71,16 @@ def accesses_of(op: Operation) -> Sequence[Access]:
                 Access(op, op.source, op.source_map, op.source_indices, False, width),
                 Access(op, op.target, op.target_map, op.target_indices, True, width),
             ]
+        case LoadMatrixOp():
+            source = op.source, op.source_map, op.source_indices
+            target = op.target, op.target_map, op.target_indices
+            return [
+                Access(op, *source, False, op.row_elements, op.addressing_lanes),
+                Access(op, *target, True, op.target_elements),
+            ]
+        case MatrixMultiplyOp():
+            fragments = [*op.fragments()]
+            reads = [Access(op, *each[:3], False, each.elements) for each in fragments]
+            return [*reads, reads[-1]._replace(is_store=True)]
         case _:
             return []

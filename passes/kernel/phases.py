@@ -46,6 +46,7 @@ _TOUCHES_NO_MEMORY = (
     kernel.ShuffleOp,
     kernel.SharedOp,
     kernel.RegistersOp,
+    kernel.MatrixMultiplyOp,
     kernel.RingOp,
     kernel.CommentOp,
     FillOp,
@@ -238,7 +239,7 @@ def _accesses(op: Operation) -> Iterator[Access]:
             sides = [Access(op.memref, False)]
         case loop.StoreOp():
             sides = [Access(op.memref, True)]
-        case CopyingOp() | kernel.TmaCopyOp():
+        case CopyingOp() | kernel.TmaCopyOp() | kernel.LoadMatrixOp():
             sides = [Access(op.source, False), Access(op.target, True)]
         case _ if is_pure(op):
             return

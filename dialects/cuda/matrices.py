@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements of CUDA IR for tensor cores: loads of matrices, and multiplications, by a warp."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i64
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    ParamAttrConstraint,
+    VarConstraint,
+    eq,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    traits_def,
+)
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.cuda.copies import AddressOp
+from tilewright.dialects.cuda.statements import StatementOp
+from tilewright.dialects.cuda.types import PointerType, number
+from tilewright.dialects.kernel.matrix import COUNTS
+from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
+
+
+@irdl_op_definition
+class LoadMatrixOp(StatementOp):
+    """
+    Load of matrices from shared memory to registers: `load_matrix_x4(&a[0], &s[i]);`.
+
+    The prelude defines the function, and one that also transposes the matrices.
+
+    ```mlir
+    cuda.load_matrix %0 to %1 count 4 transposed : !cuda.ptr<bf16>, !cuda.ptr<bf16>
+    ```
+    """
+
+    name = "cuda.load_matrix"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    source = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
+    target = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
+    count = prop_def(IntegerAttr.constr(type=eq(i64)))
+    transposed = opt_prop_def(UnitAttr)
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$source `to` $target `count` $count (`transposed` $transposed^)? attr-dict "
+        "`:` type($source) `,` type($target)"
+    )
+
+    def __init__(self, source: SSAValue, target: SSAValue, count: int, *, transposed: bool = False):
+        super().__init__(
+            operands=[source, target],
+            properties={
+                "count": number(count),
+                "transposed": UnitAttr() if transposed else None,
+            },
+        )
+
+    @property
+    def function(self) -> str:
+        """Name of the prelude's function that the statement calls."""
+        suffix = "" if self.transposed is None else "_transposed"
+        return f"load_matrix_x{self.count.value.data}{suffix}"
+
+    def writes(self) -> Iterator[SSAValue]:
+        yield _array(self.target)
+
+    def verify_(self) -> None:
+        verify_writable(self.target)
+        if self.count.value.data not in COUNTS:
+            raise VerifyException(
+                f"one instruction loads {COUNTS} matrices, not {self.count.value.data}"
+            )
+
+
+@irdl_op_definition
+class MatrixMultiplyOp(StatementOp):
+    """
+    Addition of a product of matrices: `multiply_m16n8k16_bf16(&d[0], &a[0], &b[0]);`.
+
+    ```mlir
+    cuda.matrix_multiply m16n8k16_bf16 %a, %b, %d
+      : !cuda.ptr<bf16>, !cuda.ptr<bf16>, !cuda.ptr<f32>
+    ```
+    """
+
+    name = "cuda.matrix_multiply"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    instruction = prop_def(MatrixInstructionAttr)
+    a = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
+    b = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
+    d = operand_def(eq(PointerType.get(f32)))
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$instruction $a `,` $b `,` $d attr-dict `:` type($a) `,` type($b) `,` type($d)"
+    )
+
+    def __init__(self, instruction: MatrixInstruction, a: SSAValue, b: SSAValue, d: SSAValue):
+        super().__init__(
+            operands=[a, b, d], properties={"instruction": MatrixInstructionAttr(instruction)}
+        )
+
+    @property
+    def function(self) -> str:
+        """Name of the prelude's function that the statement calls."""
+        return f"multiply_{self.instruction.data}"
+
+    def writes(self) -> Iterator[SSAValue]:
+        yield _array(self.d)
+
+    def verify_(self) -> None:
+        instruction = self.instruction.data
+        if instruction.fragments.products > 1:
+            raise VerifyException(f"{instruction} is several instructions")
+        assert isinstance(self.a.type, PointerType)
+        if self.a.type.element != instruction.fragments.element:
+            expected = instruction.fragments.element
+            raise VerifyException(f"{instruction} multiplies {expected}, not {self.a.type.element}")
+
+
+def _array(address: SSAValue) -> SSAValue:
+    """Return the pointer or array in which an address lies."""
+    owner = address.owner
+    return owner.pointer if isinstance(owner, AddressOp) else address
+
+
+def verify_writable(pointer: SSAValue) -> None:
+    """Raise `VerifyException` if a pointer is to const elements."""
+    assert isinstance(pointer.type, PointerType)
+    if pointer.type.is_const:
+        raise VerifyException(f"cannot store through {pointer.type}")
+
+
+MATRIX_STATEMENTS: list[type[StatementOp]] = [LoadMatrixOp, MatrixMultiplyOp]
