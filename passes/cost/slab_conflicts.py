@@ -22,6 +22,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost.matrix_reads import matrix_read
 from tilewright.passes.cost.shared_banks import Wavefronts, wavefronts, wavefronts_at
 from tilewright.passes.facts.affine_values import values_at
 from tilewright.passes.facts.memoised import memoised
@@ -154,6 +155,11 @@ class SlabConflicts:
         yield Request(walk.width, taken, -(-walk.vectors // taken.lanes))
 
     def _read(self, load: loop.LoadOp, stage: tile.StageOp, layout: SlabLayoutAttr) -> Request:
+        if (read := matrix_read(load, layout)) is not None:
+            axes = self.registers.of(load.operands) - read.digits
+            fragments = prod(self.registers.extents[axis] for axis in axes)
+            steps = steps_around(load, stage.parent_op()) // read.steps
+            return Request(read.width, read.taken, self.warps * fragments * steps * read.times)
         width = self.width(load, layout)
         (access,) = accesses_of(load)
         taken = wavefronts(access._replace(width=width), self.threads, layout)

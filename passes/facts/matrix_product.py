@@ -36,6 +36,7 @@ from tilewright.dialects.matrix_instruction import (
 )
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import WIDEST_BYTES
+from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.vector_width import VectorAccess
@@ -73,6 +74,10 @@ class MatrixOperand(NamedTuple):
     """Map from (lane, element) to the row and the column in A or B."""
     is_left: bool
     """True for A."""
+    elements: int
+    """Number of elements in a lane's fragment."""
+    steps: int
+    """Steps of K in a fragment."""
     transposed: bool | None
     """True if rows in memory run across K; None if elements must be read one by one."""
 
@@ -163,9 +168,8 @@ def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixP
     if instruction not in instructions_for(factors):
         names = " and ".join(str(factor.element) for factor in factors)
         return f"{instruction} multiplies no elements of {names}"
-    fragments = instruction.fragments
-    if op.extent.value.data % fragments.k:
-        return f"{op.extent.value.data} steps of K are not divisible by {fragments.k}"
+    if op.extent.value.data % instruction.fragments.k:
+        return f"{op.extent.value.data} steps of K are not divisible by {instruction.fragments.k}"
     digits = _digits(op)
     if digits is None:
         return "the lanes of a warp are not 8 rows by 4 pairs of columns"
@@ -175,16 +179,72 @@ def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixP
         left, right = right, left
     if _differs(left, columns) or _differs(right, rows):
         return "a factor differs along both rows and columns"
-    sides = ((left, rows, fragments.a, True), (right, columns, fragments.b, False))
-    operands = [
-        MatrixOperand(f.load, axes, op.axis, map, is_left, _transposed(f, axes, op))
-        for f, axes, map, is_left in sides
-    ]
-    for operand, factor in zip(operands, (left, right), strict=True):
-        if operand.transposed is None and factor.bytes < REGISTER_BYTES:
-            name = factor.load.memref.name_hint or "slab"
-            return f"rows of %{name} are no multiples of 16 bytes along K or across it"
-    return MatrixProduct(instruction, *operands)
+    a = _operand(op, instruction, left, rows, is_left=True)
+    b = _operand(op, instruction, right, columns, is_left=False)
+    for operand in (a, b):
+        if isinstance(operand, str):
+            return operand
+    assert isinstance(a, MatrixOperand)
+    assert isinstance(b, MatrixOperand)
+    return MatrixProduct(instruction, a, b)
+
+
+def _operand(
+    op: loop.ReduceOp,
+    instruction: MatrixInstruction,
+    factor: Factor,
+    digits: Sequence[Axis],
+    *,
+    is_left: bool,
+    layout: SlabLayoutAttr | None = None,
+) -> MatrixOperand | str:
+    """
+    Return a factor as A or B, or the reason why its rows in memory cannot be loaded. A given
+    `layout` replaces that of the slab.
+    """
+    fragments = instruction.fragments
+    map, elements = (
+        (fragments.a, fragments.elements_a) if is_left else (fragments.b, fragments.elements_b)
+    )
+    transposed = _transposed(factor, digits, op, layout)
+    if transposed is None and factor.bytes < REGISTER_BYTES:
+        name = factor.load.memref.name_hint or "slab"
+        return f"rows of %{name} are no multiples of 16 bytes, neither along K nor across it"
+    return MatrixOperand(
+        factor.load, digits, op.axis, map, is_left, elements, fragments.k, transposed
+    )
+
+
+def matrix_operand(load: loop.LoadOp, layout: SlabLayoutAttr) -> MatrixOperand | None:
+    """
+    Return the operand of a matrix instruction that `load` is, for a slab in `layout`; None if it is
+    none, or if the instruction cannot read that layout.
+    """
+    op = load.parent_op()
+    if not isinstance(op, loop.ReduceOp) or op.instruction is None:
+        return None
+    digits = _digits(op)
+    if digits is None:
+        return None
+    factor, is_left = Factor(load), _differs(Factor(load), digits[0])
+    found = _operand(
+        op, op.instruction, factor, digits[not is_left], is_left=is_left, layout=layout
+    )
+    return None if isinstance(found, str) else found
+
+
+def reason_against_layout(stage: tile.StageOp, layout: SlabLayoutAttr) -> str | None:
+    """
+    Reason why matrix instructions could not read the slab in `layout`, worded to follow its name,
+    or None.
+    """
+    for use in stage.slab.uses:
+        load, around = use.operation, use.operation.parent_op()
+        if not isinstance(load, loop.LoadOp) or not isinstance(around, loop.ReduceOp):
+            continue
+        if around.instruction is not None and matrix_operand(load, layout) is None:
+            return "is read in rows of 16 bytes by matrix instructions"
+    return None
 
 
 def _differs(factor: Factor, axes: Sequence[Axis]) -> bool:
@@ -215,16 +275,18 @@ def _launch_around(op: loop.ReduceOp) -> tile.LaunchOp:
     return around
 
 
-def _transposed(factor: Factor, digits: Sequence[Axis], op: loop.ReduceOp) -> bool | None:
+def _transposed(
+    factor: Factor, digits: Sequence[Axis], op: loop.ReduceOp, layout: SlabLayoutAttr | None
+) -> bool | None:
     """
     True if rows of 16 bytes in memory run across K, False if they run along it; None if there are
     no such rows.
     """
     access, width = VectorAccess(factor.load), WIDEST_BYTES // factor.bytes
-    if access.width(op.axis, op.extent.value.data) == width:
+    if access.width(op.axis, op.extent.value.data, layout) == width:
         return False
     if width != MATRIX_ROWS:
         return None  # `ldmatrix` transposes elements of 2 bytes only
     inner = digits[-1:] if digits[-1].extent == width else digits
-    is_row = access.width_along([(axis.value, axis.extent) for axis in inner]) == width
+    is_row = access.width_along([(axis.value, axis.extent) for axis in inner], layout) == width
     return True if is_row else None

@@ -24,6 +24,7 @@ from tilewright.dialects.tile import Transport
 from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
+from tilewright.passes.facts.matrix_product import reason_against_layout
 from tilewright.passes.facts.named_slabs import (
     chosen_stages,
     named_slabs,
@@ -82,6 +83,9 @@ class PadSmemPass(SchedulingPass):
             return _NO_PAD_FITS
         if self.pad < 1:
             return f"a pad is one element or more, not {self.pad}"
+        for name in names:
+            if (reason := reason_against_pad(stages[name], self.pad)) is not None:
+                return f"%{name} {reason}; a pad of {self.pad} elements breaks them"
         padded = {stages[name]: _padded_bytes(stages[name], self.pad) for name in names}
         if (reason := reason_not_fitting(launch, padded, self.target)) is None:
             return None
@@ -113,6 +117,11 @@ def reason_not_padded(stage: tile.StageOp) -> str | None:
     if stage.layout.swizzle_bytes.data:
         return "is swizzled"
     return "is padded" if stage.layout.pad else None
+
+
+def reason_against_pad(stage: tile.StageOp, pad: int) -> str | None:
+    """Reason why the slab cannot have this pad, worded to follow its name, or None."""
+    return reason_against_layout(stage, stage.layout.with_pad(memref_type(stage.slab), pad))
 
 
 def _padded_bytes(stage: tile.StageOp, pad: int) -> int:

@@ -12,7 +12,7 @@ from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.named_slabs import named_slabs
-from tilewright.passes.tile.pad_smem import PadSmemPass, reason_not_padded
+from tilewright.passes.tile.pad_smem import PadSmemPass, reason_against_pad, reason_not_padded
 
 _BEST_FIRST = (4, 1, 2, 8)
 """Pads, the best first among equals: four elements of 4 bytes keep accesses of 16 bytes."""
@@ -51,7 +51,9 @@ def _gains(
     for name, stage in stages.items():
         before = conflicts.traffic(stage)
         is_ideal = before.wavefronts == before.ideal and _has_whole_rows(stage)
-        if not is_ideal and reason_not_padded(stage) is None:
+        if is_ideal or reason_not_padded(stage) is not None:
+            continue
+        if reason_against_pad(stage, pad) is None:
             layout = stage.layout.with_pad(memref_type(stage.slab), pad)
             found[name] = before.clocks - conflicts.traffic(stage, layout).clocks
     return {name: gain for name, gain in found.items() if gain > 0}
