@@ -16,6 +16,15 @@ from tilewright.errors import UsageError, did_you_mean
 WARP_SIZE = 32
 """Lanes in a warp, on every target."""
 
+SCHEDULERS = 4
+"""
+Schedulers of an SM, each with one tensor core, on every target (Programming Guide,
+"Multiprocessor").
+"""
+
+MMA_FLOPS = 2 * 16 * 8 * 16
+"""Operations of one `mma.sync` m16n8k16; a multiply-add counts as two."""
+
 VECTOR_BYTES = (4, 8, 16)
 """Sizes in bytes of a thread's vector accesses, on every target (PTX ISA, `cp.async`)."""
 WIDEST_BYTES = max(VECTOR_BYTES)
@@ -54,6 +63,22 @@ _RESERVED_SHARED = 1 * _KIB
 """
 Bytes of shared memory that the system reserves for each block (Programming Guide, shared memory,
 8.0 on).
+"""
+
+_MMA_CLOCKS = {
+    "sm_80": (8, 8),  # A100 whitepaper: 312 TFLOP/s, 256 multiply-adds a clock of a tensor core
+    "sm_86": (16, 16),  # GA102 whitepaper, RTX A6000: 154.8 TFLOP/s for all sums
+    "sm_89": (16, 16),  # data sheet of the L40S: 362 TFLOP/s
+    # measured: 5.98 (`benchmarks/gpu_check.py`, `micro hmma`); H100 whitepaper: 989.4 TFLOP/s
+    "sm_90a": (6, 4),
+    # in no data sheet: others measured 8.2 to 8.5 on a B300; data sheet of the B200: 2.25 PFLOP/s
+    "sm_100a": (8, 2),
+    # RTX Blackwell whitepaper, RTX 5090: 209.5 TFLOP/s with float32 sums, 419 with float16 sums
+    "sm_120": (32, 16),
+}
+"""
+`Target.mma_clocks` and `Target.peak_mma_clocks` by target, from the products' dense rates without
+sparsity.
 """
 
 _DEFAULT_GPC = 16
@@ -125,6 +150,38 @@ class Target:
     def clock(self) -> float:
         """Clock frequency in Hz at which `flops` is reached."""
         return self.flops / (2 * self.fp32_lanes * self.sms)
+
+    @property
+    def mma_clocks(self) -> float:
+        """
+        Clocks for which one `mma.sync` m16n8k16 on half types with float32 sums occupies a tensor
+        core. One m16n8k8 on tf32 takes equally long: half the products at half the rate.
+        """
+        return _MMA_CLOCKS[self.name][0]
+
+    @property
+    def peak_mma_clocks(self) -> float:
+        """
+        Clocks of the multiply-adds of one m16n8k16 on half types at the peak of a tensor core, by
+        any instruction (`wgmma`, `tcgen05`) with float32 or float16 sums.
+        """
+        return _MMA_CLOCKS[self.name][1]
+
+    @property
+    def mma_flops(self) -> float:
+        """Operations per second on half types by `mma.sync` with float32 sums, at `clock`."""
+        return self.sms * SCHEDULERS * MMA_FLOPS / self.mma_clocks * self.clock
+
+    @property
+    def tensor_flops(self) -> float:
+        """
+        Operations per second on half types at the peak of tensor cores, at `clock`; no kernel is
+        faster. The rate on tf32 is half.
+
+        The data sheet's rate can be lower, as NVIDIA states it at a lower clock (H100: 1.83 GHz
+        instead of 1.98).
+        """
+        return self.sms * SCHEDULERS * MMA_FLOPS / self.peak_mma_clocks * self.clock
 
     @property
     def ffma_lanes(self) -> float:

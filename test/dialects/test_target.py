@@ -66,3 +66,23 @@ def test_a_multiprocessor_takes_its_turns():
     h100 = target("sm_90a")
     assert (h100.turns(256, 2), h100.turns(256, 2, 4), h100.turns(132, 2, 3)) == (2, 3, 2)
     assert (h100.turns(0, 1, 4), h100.turns(1, 1)) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "by_mma", "peak"),
+    [
+        ("sm_80", 312e12, 312e12),
+        ("sm_86", 154.8e12, 154.8e12),
+        ("sm_89", 362e12, 362e12),
+        ("sm_90a", 2 / 3 * 989.4e12 * 1.98 / 1.83, 989.4e12 * 1.98 / 1.83),
+        ("sm_100a", 2250e12 / 4, 2250e12),
+        ("sm_120", 209.5e12, 419e12),
+    ],
+)
+def test_rates_of_tensor_cores_are_those_of_the_products(name: str, by_mma: float, peak: float):
+    """NVIDIA's figures of the products; the clocks of a B200 are not published exactly."""
+    gpu = target(name)
+    within = 0.07 if name == "sm_100a" else 0.02
+    assert gpu.mma_flops == pytest.approx(by_mma, rel=within)
+    assert gpu.tensor_flops == pytest.approx(peak, rel=within)
+    assert gpu.flops < gpu.mma_flops <= gpu.tensor_flops
