@@ -7,7 +7,7 @@ import numpy as np
 
 from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.poison import Array
-from tilewright.codegen.simulator import Report, TensorMap, simulate
+from tilewright.codegen.simulator import MatrixSums, Report, TensorMap, simulate
 
 
 def simulate_launch(
@@ -21,6 +21,7 @@ def simulate_launch(
     checks: bool = True,
     blocks: int | None = None,
     notes: Mapping[int, str] | None = None,
+    matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
 ) -> Report:
     """
     Run `launch` on arrays in the PTX simulator, and return the report.
@@ -46,6 +47,7 @@ def simulate_launch(
         checks=checks,
         blocks=blocks,
         notes=notes,
+        matrix_sums=matrix_sums,
     )
 
 

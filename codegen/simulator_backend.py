@@ -33,7 +33,7 @@ from tilewright.codegen.poison import (
     poisoned,
 )
 from tilewright.codegen.simulated_launch import simulate_launch
-from tilewright.codegen.simulator import Report, SimulationTooLarge
+from tilewright.codegen.simulator import MatrixSums, Report, SimulationTooLarge
 from tilewright.codegen.target_limits import check_launches
 from tilewright.dialects.work import scalar_operations
 from tilewright.passes.driver.levels import Level
@@ -64,12 +64,20 @@ class SimulatorBackend:
     The PTX simulator as a device, with all its checks.
 
     If a grid has more than `blocks` blocks, about `blocks` of them run, evenly spread.
+    `matrix_sums` is the model of the sums in matrix instructions.
     """
 
     name = "sim"
 
-    def __init__(self, target: str, budget: int = DEFAULT_BUDGET, blocks: int | None = None):
+    def __init__(
+        self,
+        target: str,
+        budget: int = DEFAULT_BUDGET,
+        blocks: int | None = None,
+        matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
+    ):
         self.target = target
+        self.matrix_sums = matrix_sums
         self.budget = budget
         self.blocks = blocks
         self._ptx: dict[str, dict[str, Compiled]] = {}
@@ -156,6 +164,7 @@ class SimulatorBackend:
             checks=checks,
             blocks=self.blocks,
             notes=plan.notes,
+            matrix_sums=self.matrix_sums,
         )
 
     def _unwritten_in_both(

@@ -14,6 +14,7 @@ Read the modules in this order:
 - `operands`, `ptx`: text to instructions
 - `registers`, `lanes`, `memory`, `instructions/`: state, and what instructions do to it
 - `control`, `machine`: the choice of the lanes that run next
+- `fragments`, `matrix_sums`: layouts and arithmetic of matrix instructions
 - `collectives`, `barriers`, `cluster_barrier`, `mbarriers`, `spins`: waiting
 - `order`, `atomic_order`, `shared_races`, `global_races`: happens-before
 - `simulator`: a launch
@@ -26,6 +27,7 @@ from tilewright.codegen.simulator.findings import (
     SimulationTooLarge,
     SimulatorError,
 )
+from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
 
@@ -34,6 +36,7 @@ __all__ = [
     "Counters",
     "Finding",
     "Kind",
+    "MatrixSums",
     "Report",
     "SimulationTooLarge",
     "SimulatorError",

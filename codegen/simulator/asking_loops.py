@@ -13,7 +13,7 @@ _HARMLESS = (
     *("and", "or", "xor", "not", *_ADVANCES),
 )
 """Instructions that neither write memory nor wait."""
-_MEMORY = ("ld", "ldu", "atom")
+_MEMORY = ("ld", "ldu", "ldmatrix", "atom")
 _OWN_SPACES = {"local", "param", "const"}
 
 

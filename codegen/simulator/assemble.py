@@ -13,6 +13,7 @@ from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
 from tilewright.codegen.simulator.local_memory import LocalChecks, LocalSpace
 from tilewright.codegen.simulator.lockstep import loads_data
+from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import (
     PARAMETER_WINDOW,
@@ -35,7 +36,12 @@ _PARAMETER_ROOM = 4096
 
 
 def assemble(
-    kernel: Kernel, geometry: Geometry, shared_bytes: int, checks: bool, counts: bool
+    kernel: Kernel,
+    geometry: Geometry,
+    shared_bytes: int,
+    checks: bool,
+    counts: bool,
+    matrix_sums: MatrixSums,
 ) -> Unit:
     """Return the unit for a launch; its parameters are not bound yet."""
     findings = Findings()
@@ -87,6 +93,7 @@ def assemble(
         findings=findings,
         undefined=undefined,
         fma=FusedMultiplyAdd(geometry.lanes),
+        matrix_sums=matrix_sums,
     )
 
 

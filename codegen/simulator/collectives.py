@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
-from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes, merge
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.shared_races import SharedRaces
@@ -29,7 +29,8 @@ class Collective:
     """
     Warp collective: its source values, its member mask, and the function that computes results.
 
-    `orders_memory` is true if writes of members before it are visible to all members after it.
+    `orders_memory` is true if writes of members before it are visible to all members after it. All
+    32 lanes must execute an `aligned` collective, and all of them the same instruction.
     """
 
     instruction: Instruction
@@ -37,6 +38,12 @@ class Collective:
     mask: NDArray[np.uint32]
     meet: "Callable[[Meeting], None]"
     orders_memory: bool = False
+    aligned: bool = False
+
+    @property
+    def key(self) -> object:
+        """Key that is equal for instructions that lanes may execute as one collective."""
+        return self if self.aligned else self.instruction.opcode
 
 
 class Meeting:
@@ -56,6 +63,7 @@ class Meeting:
         self._brought = brought
         self._findings = findings
         self._geometry = geometry
+        self.lanes = lanes
         self.index = lanes.index
         self.numbers = lanes.numbers()
         self.lane_in_warp = self.numbers % WARP
@@ -89,6 +97,22 @@ class Meeting:
         Return a source value of all lanes of each lane's warp, as an array of shape (lanes, 32).
         """
         return self._brought[source].reshape(-1, WARP)[self.numbers // WARP]
+
+    def whole_warps(self) -> Lanes | None:
+        """
+        Return the lanes of warps of which all 32 lanes are members, None if there are none. Report
+        the other warps.
+        """
+        are_whole = self.members == ALL_MEMBERS
+        if not are_whole.all():
+            first = int(self.numbers[np.argmin(are_whole)])
+            self._findings.add(
+                Kind.MASK,
+                self._collective.instruction.line,
+                f"{self._geometry.name(first)} executes {self._collective.instruction.root}, but "
+                "not all 32 lanes of its warp do",
+            )
+        return self.lanes.where(are_whole)
 
     def check_source(self, source: Integers) -> None:
         """Report a shuffle that reads from a lane that is not a member."""
@@ -127,8 +151,8 @@ class Gathering:
         """
         mask = collective.mask[lanes.index]
         if lanes.whole and int(mask.min()) == ALL_MEMBERS:
-            self._meet(collective, lanes, self._alive, collective.sources)
             self._join([(collective, lanes)])
+            self._meet(collective, lanes, self._alive, collective.sources)
             return lanes
         self._waiting.append((place, collective, lanes))
         gone = self._execute(lambda other: other is lanes, warp_bits(self._alive))
@@ -161,8 +185,8 @@ class Gathering:
         going: list[tuple[int, Collective, Lanes]] = []
         left: list[tuple[int, Collective, Lanes]] = []
         waiting = self._waiting
-        for opcode in dict.fromkeys(item[1].instruction.opcode for item in waiting):
-            same = [item for item in waiting if item[1].instruction.opcode == opcode]
+        for key in dict.fromkeys(item[1].key for item in waiting):
+            same = [item for item in waiting if item[1].key == key]
             asked = [item for item in same if chosen(item[2])]
             left += [item for item in same if not chosen(item[2])]
             present = self._mask_of([lanes for _, _, lanes in asked])
@@ -192,11 +216,14 @@ class Gathering:
     def _meet_all(self, parties: list[tuple[Collective, Lanes]], present: Booleans) -> None:
         if not parties:
             return
+        if parties[0][0].aligned:
+            together = merge([lanes for _, lanes in parties], self._geometry.lanes)
+            parties = [(parties[0][0], together)]
         brought = _brought(parties)
+        self._join(parties)
         for collective, lanes in parties:
             self._check_mask(collective, lanes)
             self._meet(collective, lanes, present, brought)
-        self._join(parties)
 
     def _meet(
         self, collective: Collective, lanes: Lanes, present: Booleans, brought: list[Values]
@@ -238,6 +265,8 @@ class Gathering:
         """
         Record which lanes collectives have synchronised with each other, for the detection of
         races.
+
+        Accesses that a collective makes itself come later: nothing orders them for other lanes.
         """
         self._join_order(self._races.executed, parties)
         visibly = [(collective, lanes) for collective, lanes in parties if collective.orders_memory]

@@ -10,6 +10,7 @@ import numpy as np
 from tilewright.codegen.simulator.barriers import Barrier
 from tilewright.codegen.simulator.collectives import Collective
 from tilewright.codegen.simulator.instructions import build
+from tilewright.codegen.simulator.instructions.matrix import MATRIX
 from tilewright.codegen.simulator.instructions.mbarrier import phase_wait
 from tilewright.codegen.simulator.instructions.warp import WARP_TOGETHER, synchronise
 from tilewright.codegen.simulator.kernel import Kernel
@@ -20,6 +21,7 @@ from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Step, Unit, modifiers, unknown
 
 _REDUCTIONS = ("popc", "and", "or")
+_COLLECTIVES = {**WARP_TOGETHER, **MATRIX}
 
 
 def compile_kernel(unit: Unit) -> Machine:
@@ -135,8 +137,8 @@ def _control(machine: Machine, place: int, instruction: Instruction) -> Control 
             return lambda lanes: machine.wait(place, barrier, lanes)
         case "bar":
             return _together(machine, place, synchronise(unit, instruction))
-        case _ if root in WARP_TOGETHER:
-            return _together(machine, place, WARP_TOGETHER[root](unit, instruction))
+        case _ if root in _COLLECTIVES:
+            return _together(machine, place, _COLLECTIVES[root](unit, instruction))
         case _:
             return None
 

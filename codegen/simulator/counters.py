@@ -20,6 +20,9 @@ from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_
 SECTOR = 32
 """Bytes of a sector, the unit in which global memory moves."""
 
+_ROWS = 8
+"""Rows of a matrix that `ldmatrix` loads."""
+
 _NOTHING = np.iinfo(np.int64).min
 """Placeholder for the address of a lane that does not take part in an access."""
 
@@ -75,9 +78,11 @@ class AccessCount:
     space: str
     """Memory space: `global` or `shared`."""
     operation: str
-    """Root of the PTX opcode: `ld`, `st`, `atom`, `red`, `cp`; `bulk` for bulk copies."""
+    """
+    Root of the PTX opcode: `ld`, `st`, `atom`, `red`, `cp`, `ldmatrix`; `bulk` for bulk copies.
+    """
     size: int
-    """Bytes per thread."""
+    """Bytes per thread; for `ldmatrix`, bytes of a row, which one thread addresses."""
     requests: int = 0
     """Number of warp-level accesses."""
     transactions: int = 0
@@ -146,7 +151,7 @@ class Meter:
     def __init__(self, count: AccessCount):
         self.count = count
         in_sectors = count.space == "global"
-        self._measure = _sectors if in_sectors else _wavefronts
+        self._measure = _sectors if in_sectors else _MEASURES.get(count.operation, _wavefronts)
         self._period = SECTOR if in_sectors else BANKS * BANK_BYTES
         self._lanes: Lanes | None = None
         self._shape = np.empty(0, np.int64)
@@ -212,15 +217,40 @@ def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, i
 
 
 def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    number, lane = np.divmod(lanes, WARP)
-    warp = np.cumsum(np.diff(number, prepend=number[0]) != 0)  # number among the warps of `lanes`
+    warp, lane = _warps_of(lanes)
     paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
     at_once: Integers | int = alone
     if paired > alone:
         at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
+    return _by_phase(warp * (WARP // alone) + lane // at_once, warp, offsets, size)
+
+
+def _of_matrices(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
+    """
+    Return requests, wavefronts and phases of `ldmatrix`: the 8 rows of a matrix are a phase, also
+    if lanes are paired.
+    """
+    warp, lane = _warps_of(lanes)
+    return _by_phase(warp * (WARP // _ROWS) + lane // _ROWS, warp, offsets, size)
+
+
+def _warps_of(lanes: Integers) -> tuple[Integers, Integers]:
+    """Return for each lane the number of its warp among the warps of `lanes`, and in its warp."""
+    number, lane = np.divmod(lanes, WARP)
+    return np.cumsum(np.diff(number, prepend=number[0]) != 0), lane
+
+
+def _by_phase(
+    phases: Integers, warp: Integers, offsets: Integers, size: int
+) -> tuple[int, int, int]:
+    """Return requests, wavefronts and phases of accesses, given the phase and warp of each."""
     words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
-    taken = _most_words(warp * (WARP // alone) + lane // at_once, words)
+    taken = _most_words(phases, words)
     return len(_distinct(warp)), int(taken.sum()), int(np.minimum(taken, 1).sum())
+
+
+_MEASURES = {"ldmatrix": _of_matrices}
+"""Functions for the wavefronts of instructions that are not served as `ld` and `st` are."""
 
 
 def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:

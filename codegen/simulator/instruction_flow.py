@@ -7,9 +7,13 @@ from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.operands import Address, Instruction, Operand, Register
 from tilewright.codegen.simulator.register_uses import names
 
-_DECIDING = ("setp", "set", "selp", "slct", "vote", "match", "shfl", "redux", "bar", "barrier")
-_STORING = ("st", "red", "atom", "shfl")
-_MEMORY = ("ld", "ldu", "st", "atom", "red")
+_HANDING_ON = ("shfl", "mma")
+_DECIDING = (
+    *("setp", "set", "selp", "slct", "vote", "match", "redux", "bar", "barrier"),
+    *_HANDING_ON,
+)
+_STORING = ("st", "red", "atom", *_HANDING_ON)
+_MEMORY = ("ld", "ldu", "ldmatrix", "st", "atom", "red")
 
 
 def decides(kernel: Kernel, register: Register) -> bool:

@@ -46,6 +46,12 @@ class Lanes:
             return self
         return compact(self.numbers()[chosen]) if count else None
 
+    def positions(self, some: "Lanes") -> Integers:
+        """Return the positions in this group of the lanes of `some`, which it contains."""
+        if isinstance(self.index, slice):
+            return some.numbers() - self.index.start
+        return np.searchsorted(self.index, some.numbers())
+
     def same(self, other: "Lanes") -> bool:
         """True if both groups have the same lanes."""
         if self is other:

@@ -93,12 +93,12 @@ def fma64(a: Float64, b: Float64, c: Float64) -> Float64:
     product, left = _product(a, b)
     total, error = two_sum(np.ldexp(c, -scale), left)
     high, low = two_sum(product, total)
-    scaled = high + _to_odd(*two_sum(error, low))
+    scaled = high + to_odd(*two_sum(error, low))
     fused = np.where(np.isinf(c) & np.isfinite(product), c, np.ldexp(scaled, scale))
     return np.where((scaled == 0) | (product == 0) | np.isnan(fused), plain, fused)
 
 
-def _to_odd(total: Float64, error: Float64) -> Float64:
+def to_odd(total: Float64, error: Float64) -> Float64:
     """Return the odd one of the two float64 neighbours of each inexact sum; exact sums stay."""
     even = total.view(np.int64) & 1 == 0
     return np.where(even & (error != 0), _nudged(total, error), total)

@@ -17,6 +17,7 @@ from tilewright.codegen.simulator.findings import (
 from tilewright.codegen.simulator.geometry import LANES_AT_ONCE, Dim3, Geometry
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.machine import Machine, OutOfBudget
+from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.ptx import parse
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.simulator.turns import MOST_AGAIN, Snapshot, depends_on_turns, orders
@@ -74,6 +75,7 @@ def simulate(
     budget: int | None = None,
     notes: Mapping[int, str] | None = None,
     blocks: int | None = None,
+    matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
 ) -> Report:
     """
     Run `kernel<<<grid, block, shared_bytes>>>(*arguments)` and return its report.
@@ -87,7 +89,7 @@ def simulate(
     outcome may depend on the order of threads is run in other orders too, if the first run finds
     nothing (`turns.py`). `notes` maps lines of the CUDA text to their origin, which findings
     repeat. `blocks` limits the run to about that many blocks, spread evenly over the grid, in whole
-    clusters.
+    clusters. `matrix_sums` is the model of the sums in `mma`.
 
     Raises `SimulationTooLarge` when the launch needs more than `budget` thread-instructions. This
     happens before the launch starts if its first block shows it. Otherwise it happens during the
@@ -96,7 +98,7 @@ def simulate(
     Raises `SimulatorError` for PTX that the simulator does not know, and for arguments that do not
     fit the kernel.
     """
-    what = ptx, kernel, grid, block, shared_bytes, arguments
+    what = ptx, kernel, grid, block, shared_bytes, arguments, matrix_sums
     launch = _Launch(*what, checks, read_only, sample=blocks)
     launch.notes = notes or {}
     if budget is not None and launch.has_batches:
@@ -149,6 +151,7 @@ class _Launch:
         block: Shape,
         shared_bytes: int,
         arguments: Sequence[Argument],
+        matrix_sums: MatrixSums,
         checks: bool,
         read_only: Collection[int],
         lanes_at_once: int = LANES_AT_ONCE,
@@ -160,7 +163,7 @@ class _Launch:
         geometry = Geometry(*shape, lanes_at_once, cluster=kernel.cluster, sample=sample)
         _check_block(kernel, geometry)
         _check_shared(kernel, shared_bytes)
-        self.unit = assemble(kernel, geometry, shared_bytes, checks, checks and counts)
+        self.unit = assemble(kernel, geometry, shared_bytes, checks, checks and counts, matrix_sums)
         self._bind(arguments, read_only)
         self.machine: Machine = compile_kernel(self.unit)
 

@@ -16,6 +16,7 @@ from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.local_memory import LocalChecks
+from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
@@ -53,6 +54,7 @@ class Unit:
     findings: Findings
     undefined: Undefined
     fma: FusedMultiplyAdd
+    matrix_sums: MatrixSums
 
 
 Builder = Callable[[Unit, Instruction], Step]

@@ -130,6 +130,8 @@ def _convert(unit: Unit, instruction: Instruction) -> Step:
     if target_type in ("bf16x2", "f16x2"):
         return _packed(unit, instruction, target_type[:-2], source_type)
     target, source = instruction.operands
+    if (target_type == "tf32") != ("rna" in parts):
+        raise unknown(instruction)
     if target_type == "tf32":
         value = registers.source(source, "f32")
         return step(_to_tf32, registers.target(target, "b32"), value)

@@ -104,7 +104,8 @@ def _shape(instruction: Instruction) -> tuple[int, int]:
     return count, size
 
 
-def _items(operand: Operand) -> tuple[Operand, ...]:
+def items_of(operand: Operand) -> tuple[Operand, ...]:
+    """Return the operands in a vector operand; of any other operand, the operand itself."""
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
@@ -125,14 +126,14 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
         vector=count,
     )
     port = Port(unit, instruction, source, access)
-    targets = [unit.registers.widened(item, instruction.type) for item in _items(target)]
+    targets = [unit.registers.widened(item, instruction.type) for item in items_of(target)]
     element = TYPES[instruction.type]
     if count == 1:
         return _load_one(port, targets[0], element)
 
     def run(lanes: Lanes) -> None:
         for place in port.places(lanes):
-            items = _gather(place.block, place.offsets, access.size)
+            items = gather(place.block, place.offsets, access.size)
             elements = items.view(element).reshape(-1, count)
             for number, register in enumerate(targets):
                 register[place.lanes.index] = elements[:, number]
@@ -150,12 +151,12 @@ def _load_one(port: Port, target: Values, element: np.dtype) -> Step:
                 index = place.offsets // size
                 np.take(place.block.items(size), index, out=direct, mode="clip")
                 continue
-            target[place.lanes.index] = _gather(place.block, place.offsets, size).view(element)
+            target[place.lanes.index] = gather(place.block, place.offsets, size).view(element)
 
     return run
 
 
-def _gather(block: Block, offsets: Integers, size: int) -> Values:
+def gather(block: Block, offsets: Integers, size: int) -> Values:
     """
     Return the items of `size` bytes at offsets that are already checked.
 
@@ -172,7 +173,7 @@ def _load_parameter(unit: Unit, instruction: Instruction) -> Step:
         raise unknown(instruction)
     dtype = TYPES[instruction.type]
     steps: list[Step] = []
-    for number, item in enumerate(_items(target)):
+    for number, item in enumerate(items_of(target)):
         start = source.offset + number * dtype.itemsize
         data = unit.parameters[source.base.name][start : start + dtype.itemsize]
         value = np.broadcast_to(data.view(dtype)[0], unit.registers.lanes)
@@ -192,7 +193,7 @@ def _store(unit: Unit, instruction: Instruction) -> Step:
     access = Access(Mode.STORE, count * size, instruction.line, scope, vector=count)
     port = Port(unit, instruction, target, access)
     element = np.dtype(f"u{size}")
-    values = [unit.registers.source(item, element) for item in _items(source)]
+    values = [unit.registers.source(item, element) for item in items_of(source)]
 
     def run(lanes: Lanes) -> None:
         for place in port.places(lanes):
