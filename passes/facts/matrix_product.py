@@ -157,6 +157,14 @@ def instructions_for(factors: tuple[Factor, Factor]) -> list[MatrixInstruction]:
     return [each for each in MatrixInstruction if types == {each.fragments.element}]
 
 
+def multiplies_halves(op: loop.ReduceOp) -> bool:
+    """True if the reduction adds products of two slabs' elements of one half type."""
+    factors = factors_of(op)
+    if isinstance(factors, str):
+        return False
+    return any(each.fragments.element != f32 for each in instructions_for(factors))
+
+
 def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixProduct | str:
     """
     Return the operands of a reduction for the instruction, or the reason why it cannot do it. The

@@ -125,7 +125,16 @@ def _places(reuse: Reuse, values: Sequence[SSAValue]) -> Mapping[Kind, Sequence[
     raw = [reuse.place(load) for load in loads]
     if isinstance(values[0].owner, loop.LoadOp):
         return {Kind.NONE: (), Kind.RAW: raw}
-    return {Kind.NONE: (), Kind.RAW: raw, Kind.COMPUTED: [reuse.place(v) for v in values]}
+    computed = [reuse.place(_before_cast(value)) for value in values]
+    return {Kind.NONE: (), Kind.RAW: raw, Kind.COMPUTED: computed}
+
+
+def _before_cast(value: SSAValue) -> SSAValue:
+    """Return the half-type value that `value` widens, whose slab is smaller, or `value` itself."""
+    cast = value.owner
+    if not isinstance(cast, arith.ExtFOp) or not cast.input.has_one_use():
+        return value
+    return cast.input
 
 
 def _raw(reuse: Reuse, value: SSAValue) -> list[loop.LoadOp]:

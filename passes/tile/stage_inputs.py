@@ -28,7 +28,7 @@ arguments, the first that differs along all of its axes counts. A second operand
 is `x-1`. An argument without a name is `arg0`, by its position. Each operand is
 
 - `computed`: staged with the work on it, as far as the result is still shared or read again;
-  `silu(g) * u` is one slab;
+  `silu(g) * u` is one slab. If the work ends by widening a half type, the slab has the half type;
 - `raw`: staged as it is loaded; casts and other work stay where the operand is used;
 - `none`: loaded where it is used.
 

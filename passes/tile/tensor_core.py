@@ -43,14 +43,11 @@ from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.matrix_product import factors_of, instructions_for, matrix_product
 from tilewright.passes.facts.memoised import held
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.contracting_reductions import (
-    NO_CONTRACTION,
-    chunks_of,
-    contracting_reductions,
-)
+from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.register_tile_sides import Side, sides_of
+from tilewright.passes.tile.register_tile_sizes import innermost
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
@@ -72,7 +69,7 @@ class TensorCorePass(SchedulingPass, RewritePattern):
             launch.kernel, "permute-register-tile"
         ):
             return "its register tile is arranged already"
-        if not (reductions := products_of(launch)):
+        if not (reductions := innermost(launch)):
             return NO_CONTRACTION
         return self._reason_against_sides(launch) or _reason_against_factors(reductions)
 
@@ -93,15 +90,15 @@ class TensorCorePass(SchedulingPass, RewritePattern):
         return None
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        return {"instr": [str(each) for each in _instructions(products_of(launch))]}
+        return {"instr": [str(each) for each in _instructions(innermost(launch))]}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
-        names = [str(each) for each in _instructions(products_of(launch))]
+        names = [str(each) for each in _instructions(innermost(launch))]
         if self.instr not in names:
             known = " or ".join(names) or "none"
             return f"instructions for its types: {known}; not {self.instr}"
         with arranged(self, launch) as new:
-            found = [matrix_product(op, self.instruction) for op in products_of(new)]
+            found = [matrix_product(op, self.instruction) for op in innermost(new)]
         return next((reason for reason in found if isinstance(reason, str)), None)
 
     @property
@@ -113,14 +110,9 @@ class TensorCorePass(SchedulingPass, RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         with arranged(self, launch) as new:
-            for op in products_of(new):
+            for op in innermost(new):
                 op.by = MatrixInstructionAttr(self.instruction)
             rewriter.replace(launch, new)
-
-
-def products_of(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
-    """Return the innermost chunks of the contractions of a launch."""
-    return [[*chunks_of(op)][-1] for op in contracting_reductions(launch)]
 
 
 def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction]:

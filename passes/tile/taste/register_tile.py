@@ -12,6 +12,7 @@ from math import log2
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
+from tilewright.passes.facts.matrix_product import multiplies_halves
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.register_tile_sizes import (
     WIDTHS,
@@ -57,7 +58,8 @@ def _tiles(step: RegisterTilePass, launch: tile.LaunchOp) -> Iterator[RegisterTi
     """
     bare = RegisterTilePass(step.target)
     tiles = _sizes(launch, _given_or(step.fm, _FACTORS), _given_or(step.fn, _FACTORS))
-    steps = [1, _FK] if not _reads_along_k(launch) else [_FK, 1]
+    is_along_k = _reads_along_k(launch) and not any(map(multiplies_halves, innermost(launch)))
+    steps = [_FK, 1] if is_along_k else [1, _FK]  # matrix instructions do several steps themselves
     steps = [fk for fk in steps if replace(bare, fk=fk).reason_not_divisible(launch) is None]
     for of_m, of_n in tiles:
         choice = replace(bare, fm=of_m, fn=of_n)
