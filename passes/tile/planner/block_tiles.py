@@ -3,6 +3,7 @@
 
 from typing import NamedTuple
 
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
 from tilewright.passes.tile.planner.contraction import Contraction
 
 
@@ -20,7 +21,12 @@ class BlockTile(NamedTuple):
     registers: int
     """Registers that a thread needs so that none is spilled."""
     issue_rate: float
-    """Fraction of issue slots that multiply-adds get in the main loop."""
+    """
+    Fraction of issue slots that multiply-adds get in the main loop. Of a matrix tile, the fraction
+    of clocks in which the tensor cores, or else shared memory, are busy.
+    """
+    is_matrix: bool = False
+    """True if matrix instructions multiply; `fm` by 8 rows and `fn` by 4 columns are a warp's."""
 
     @property
     def threads(self) -> int:
@@ -33,6 +39,8 @@ class BlockTile(NamedTuple):
         Fraction of its issue slots that a warp's multiply-adds get while no other warp competes. It
         depends on what a thread owns, not on the number of threads that read a slab.
         """
+        if self.is_matrix:
+            return self.issue_rate
         return _ISSUE_RATES_ALONE.get(self.fm * self.fn, self.issue_rate)
 
 
@@ -67,6 +75,40 @@ from the machine code: with fewer elements a thread, there are more loads of sha
 multiply-add.
 """
 
+_BUSY = 0.8
+"""
+Busy fraction of the busier of tensor cores and shared memory. It is a guess from a model of the
+machine code, which gives 0.74 to 0.81.
+"""
+
+
+def _matrix_tile(m: int, n: int, warp_m: int, warp_n: int, registers: int) -> BlockTile:
+    """Return a tile of `m` by `n` elements, of which a warp has `warp_m` by `warp_n`."""
+    return BlockTile(m, n, warp_m // LANES_M, warp_n // LANES_N, registers, _BUSY, is_matrix=True)
+
+
+MATRIX_TILES = (
+    _matrix_tile(128, 256, 64, 64, 240),
+    _matrix_tile(256, 128, 64, 64, 240),
+    _matrix_tile(128, 128, 64, 64, 240),
+    _matrix_tile(128, 128, 64, 32, 128),
+    _matrix_tile(64, 256, 64, 64, 240),
+    _matrix_tile(64, 128, 32, 64, 128),
+    _matrix_tile(128, 64, 64, 32, 128),
+    _matrix_tile(64, 64, 32, 32, 96),
+    _matrix_tile(32, 128, 32, 32, 96),
+    _matrix_tile(128, 32, 32, 32, 96),
+    _matrix_tile(32, 64, 16, 32, 64),
+    _matrix_tile(64, 32, 32, 16, 64),
+    _matrix_tile(32, 32, 16, 16, 64),
+    _matrix_tile(16, 128, 16, 32, 64),
+    _matrix_tile(128, 16, 32, 16, 64),
+    _matrix_tile(16, 64, 16, 16, 64),
+    _matrix_tile(64, 16, 16, 16, 64),
+    _matrix_tile(16, 32, 16, 16, 64),
+)
+"""Block tiles whose products matrix instructions add."""
+
 _ISSUE_RATES_ALONE = {
     elements: max(tile.issue_rate for tile in BLOCK_TILES if tile.fm * tile.fn == elements)
     for elements in sorted({tile.fm * tile.fn for tile in BLOCK_TILES})
@@ -91,7 +133,17 @@ def block_tiles_for(problem: Contraction) -> list[BlockTile]:
     suitable = [tile for tile in BLOCK_TILES if _suits(tile, problem)]
     if suitable and _suits(_SMALL, problem):
         suitable.append(_SMALL)
-    return suitable or [SMALLEST]
+    matrix = [tile for tile in MATRIX_TILES if _is_for(tile, problem)]
+    return [*matrix, *(suitable or [SMALLEST])]
+
+
+def _is_for(tile: BlockTile, problem: Contraction) -> bool:
+    """
+    True if matrix instructions do the product, and each side of the tile is 16, or less than twice
+    the problem's side.
+    """
+    sides = ((tile.m, problem.m), (tile.n, problem.n))
+    return problem.is_half and all(of_tile == 16 or of_tile < 2 * size for of_tile, size in sides)
 
 
 def _suits(tile: BlockTile, problem: Contraction) -> bool:

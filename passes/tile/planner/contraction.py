@@ -8,12 +8,13 @@ Contraction as the planner sees it: the sizes of its axes, and the bytes that ea
         %1 = loop.load %b[%k, %j]                           read along n
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
@@ -50,6 +51,8 @@ class Contraction(NamedTuple):
     """
     n_operands: int = 1
     """Distinct factors along n in the products of all sums."""
+    is_half: bool = False
+    """True if all products multiply values of one half type, which matrix instructions do."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -85,7 +88,25 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         diagonals_of(launch, reductions),
         _operands_along(reductions, rows, columns),
         _operands_along(reductions, columns, rows),
+        _is_half(reductions),
     )
+
+
+def _is_half(reductions: Sequence[loop.ReduceOp]) -> bool:
+    """True if each reduction adds one product of two values that are cast from one half type."""
+    types = {type for op in reductions for type in _factor_types(op)}
+    return len(types) == 1 and types <= {bf16, f16}
+
+
+def _factor_types(op: loop.ReduceOp) -> Iterator[Attribute]:
+    """Yield the types of the factors before they are cast; float32 for anything else."""
+    product = op.yield_op.values[0].owner
+    if len(op.results) != 1 or not isinstance(product, arith.MulfOp):
+        yield f32
+        return
+    for factor in product.operands:
+        cast = factor.owner
+        yield cast.input.type if isinstance(cast, arith.ExtFOp) else factor.type
 
 
 def _bytes_along(

@@ -8,6 +8,8 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
   too few warps to hide latency, each warp has the rate of a warp alone. Each chunk adds a constant.
   Blocks whose result is not used make room for others at once, but the first blocks of an SM may
   all be needed. Clusters leave SMs idle (`Target.room`);
+  Matrix instructions take the larger of the clocks of tensor cores and of shared memory, which
+  every warp reads its rows and columns from;
 * L2: bytes that blocks stage, rereads by other blocks included;
 * device memory: all operands and the result once, at the bandwidth;
 * waiting: latency of memory for each chunk, divided by the number of chunks that are requested
@@ -16,9 +18,11 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
 
 from typing import NamedTuple
 
-from tilewright.dialects.target import L2_BYTES, Target
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.target import L2_BYTES, MMA_FLOPS, SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.tile.planner.block_tiles import BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
 
@@ -27,6 +31,8 @@ _REGISTERS_BESIDE = 48
 
 _CHUNK_CLOCKS = 100
 """Clocks of a chunk beside its multiply-adds: a barrier, addresses, the first loads."""
+
+_HALF_BYTES = 2
 
 _WARPS_TO_HIDE = 8
 """Warps of an SM that suffice to hide loads of shared memory behind multiply-adds."""
@@ -166,7 +172,7 @@ class Tiling(NamedTuple):
             "cooperative-reduce",
             "stage-inputs",
             f"register-tile{{fm={of_block.fm} fn={of_block.fn} min_blocks={min_blocks}}}",
-            "permute-register-tile",
+            "tensor-core" if of_block.is_matrix else "permute-register-tile",
             f"double-buffer{{depth={self.depth}}}",
             "tma-copy",
             "split-inner-for-swizzle",
@@ -180,8 +186,10 @@ class Tiling(NamedTuple):
         """
         Return the fraction of issue slots that multiply-adds get, given the fraction for one sum.
         An operand that sums share is loaded once for all of them; all other instructions count as
-        loads.
+        loads. Loads of a matrix tile are counted apart.
         """
+        if self.tile.is_matrix:
+            return of_one_sum
         loads = self.operands(problem) / (problem.sums * (self.tile.fm + self.tile.fn))
         return 1 / (1 + (1 / of_one_sum - 1) * loads)
 
@@ -192,9 +200,8 @@ class Tiling(NamedTuple):
         Return the seconds if an SM does at most `most` blocks, and multiply-adds get `issue_rate`
         of the issue slots.
         """
-        tile, chunks = self.tile, self.chunks(problem)
-        lanes = target.ffma_lanes * issue_rate
-        clocks = tile.m * tile.n * self.bk * problem.sums / lanes + _CHUNK_CLOCKS
+        chunks = self.chunks(problem)
+        clocks = self._arithmetic(problem, target) / issue_rate + _CHUNK_CLOCKS
         busy = max(
             most * chunks * clocks / target.clock,
             most * chunks * self.slab_bytes(problem) / L2_BYTES / target.clock,
@@ -202,6 +209,28 @@ class Tiling(NamedTuple):
             waiting,
         )
         return busy + time_models.MEMORY + self._joining(problem, target)
+
+    def _arithmetic(self, problem: Contraction, target: Target) -> float:
+        """Return the clocks that the multiply-adds of a chunk take an SM at least."""
+        products = self.tile.m * self.tile.n * self.bk * problem.sums
+        if not self.tile.is_matrix:
+            return products / target.ffma_lanes
+        multiplying = products * 2 / MMA_FLOPS * target.mma_clocks / SCHEDULERS
+        return max(multiplying, self._shared_wavefronts(problem))
+
+    def _shared_wavefronts(self, problem: Contraction) -> float:
+        """
+        Return the wavefronts of shared memory that fill the slabs of a chunk, and that read them as
+        operands of matrix instructions.
+        """
+        tile = self.tile
+        warps = tile.threads // WARP_SIZE
+        rows, columns = (
+            tile.fm * LANES_M * problem.m_operands,
+            tile.fn * LANES_N * problem.n_operands,
+        )
+        read = warps * (rows + columns) * self.bk * _HALF_BYTES
+        return (read + self.slab_bytes(problem)) / (BANKS * BANK_BYTES)
 
     def _joining(self, problem: Contraction, target: Target) -> float:
         if self.split == 1:

@@ -29,6 +29,9 @@ from tilewright.passes.tile.planner.tiling import Tiling
 CHUNKS = (8, 16, 32)
 """Steps of K that are staged together."""
 
+MATRIX_CHUNKS = (16, 32, 64)
+"""Steps of K that are staged together for matrix instructions, which do 16 at once."""
+
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Numbers of blocks that may split the steps of K."""
 
@@ -44,13 +47,13 @@ Fallback tiling with one element a thread, for kernels whose work needs too many
 def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     """
     Return the possible tilings, the fastest first. Tilings that leave SMs idle are considered only
-    if all tilings do.
+    if all tilings do, or if they have matrix tiles.
     """
     combinations = _combinations(problem, target, block_tiles_for(problem))
     possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
     # register needs are an estimate: for many sums, the tile with two elements a thread is kept
     possible = possible or [*_combinations(problem, target, [SMALLEST])]
-    busy = [t for t in possible if t.blocks(problem) >= target.sms]
+    busy = [t for t in possible if _is_busy(t, problem, target)]
     return sorted(busy or possible, key=lambda t: _preference(t, problem, target))
 
 
@@ -61,11 +64,19 @@ def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
     increasing lower bound. The search ends when a lower bound exceeds the best time.
     """
     shallow = [*_shallow(problem, target, block_tiles_for(problem))]
-    busy = [tiling for tiling in shallow if tiling.blocks(problem) >= target.sms]
+    busy = [t for t in shallow if _is_busy(t, problem, target)]
     for considered in (busy, shallow):
         if (best := _fastest(considered, problem, target)) is not None:
             return best
     return tilings(problem, target)[0]
+
+
+def _is_busy(tiling: Tiling, problem: Contraction, target: Target) -> bool:
+    """
+    True if no SM is idle. Large matrix tiles may leave a few idle: smaller ones take more clocks to
+    read shared memory.
+    """
+    return tiling.tile.is_matrix or tiling.blocks(problem) >= target.sms
 
 
 def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) -> Tiling | None:
@@ -96,7 +107,8 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))
-    unusual = abs(tiling.depth - 3) + abs(tiling.bk - 16) // 8
+    usual = MATRIX_CHUNKS[-1] if tiling.tile.is_matrix else 16
+    unusual = abs(tiling.depth - 3) + abs(tiling.bk - usual) // 8
     area, columns = tiling.tile.m * tiling.tile.n, tiling.tile.n
     loads = tiling.operands(problem) / (tiling.tile.fm * tiling.tile.fn)
     return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk, loads
@@ -113,7 +125,9 @@ def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -
     """Yield tilings with the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
-    for of_block, bk, split in product(tiles, chunks, splits):
+    of_matrix = [bk for bk in MATRIX_CHUNKS if bk <= problem.k]
+    sizes = ((t, bk) for t in tiles for bk in (of_matrix if t.is_matrix else chunks))
+    for (of_block, bk), split in product(sizes, splits):
         if target.has_clusters and 1 < split <= MAX_CLUSTER:
             yield Tiling(of_block, bk, split, DEPTHS[0], Join.CLUSTER)
         yield Tiling(of_block, bk, split, DEPTHS[0])
