@@ -24,6 +24,9 @@ in memory in between, and then nothing else shows which weights are 0. Products 
 values carry `fastmath<nnan,ninf>`: 0 times any value is 0, so that steps behind the mask can be
 skipped. If there are many queries and keys, the mask is also applied again to the values that
 `largest` and `total` join.
+
+If the values have a half type, the weights are rounded to it before they are multiplied, as by
+PyTorch's fused kernels (FlashAttention-2, section 3): matrix instructions multiply half types.
 """
 
 from math import inf, prod, sqrt
@@ -34,6 +37,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import prim, torch
+from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
@@ -94,6 +98,12 @@ def _masked_again(scores: Tensor, positions: Tensor | None) -> Tensor:
     return scores if positions is None else masked(scores, positions)
 
 
+def _rounded(weights: Tensor, op: torch.ScaledDotProductAttentionOp) -> Tensor:
+    """Return the weights, rounded to the type of the values if this is a half type."""
+    element = element_of(op.value)
+    return weights.cast(element).cast(weights.element) if element in HALVES else weights
+
+
 def is_position_condition(mask: Tensor) -> bool:
     """
     True if a mask is a condition on positions, and on integer inputs with one element, such as the
@@ -139,7 +149,8 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         total = counted.sum(dims).maximum(1.0)
         weights = counted if again is positions else _masked_again(shifted, positions).exp()
         fastmath = None if positions is None else _FINITE
-        return contract(weights, transposed(value), fastmath) / total.unsqueeze(dims)
+        product = contract(_rounded(weights, op), transposed(value), fastmath)
+        return product / total.unsqueeze(dims)
 
     def scale(self, op: torch.ScaledDotProductAttentionOp) -> float:
         """Return the factor of the scores; the default is `1 / sqrt(E)`."""
