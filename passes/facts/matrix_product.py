@@ -11,9 +11,9 @@ Reductions that a matrix instruction can do, and where each lane of a warp finds
       loop.yield %4 : f32
     }
 
-The lanes of a warp are 8 rows (%lm) by 4 pairs of columns (%ln). A register axis of 2 rows (%rm)
-and one of 2 columns (%vn) complete the 16x8 elements of D, as the table of instructions arranges
-them. Which rows of memory these rows are does not matter. The instruction's fragments of A and B
+The lanes of a warp are 8 rows (%lm) by 4 pairs of columns (%ln). Register axes of 2 rows (%rm) and
+of 2 columns (%vn) complete the 16x8 elements of D, as in the table of instructions. Any 16 rows of
+memory can be the rows of D. The instruction's fragments of A and B
 are read from slabs, 16 bytes of a row at a time (`ldmatrix`): along K, or across it if the other
 axis is the innermost one in memory (`transposed`). Operands of 4 bytes may also be read one by one.
 """

@@ -40,11 +40,9 @@ class Loops:
         emitter: Emitter,
         comments: Commenting,
         staging: Staging,
-        matrices: MatrixReductions,
         lower_block: Callable[[Block], None],
     ):
         self.values, self.emit, self.comments, self.staging = values, emitter, comments, staging
-        self.matrices = matrices
         self.in_rings = set[tile.StageOp]()
         """Stages that a pipeline fills."""
         self._lower_block = lower_block
@@ -60,7 +58,7 @@ class Loops:
         if op.instruction is not None:
             self.comments.above(op)
             self._start_of(op)
-            self.matrices.lower(op)
+            MatrixReductions(self.values, self.emit, self.staging.thread).lower(op)
             return
         if not stages_in_rings(op):  # fills of rings come first, with their comment
             self.comments.above(op)

@@ -26,7 +26,6 @@ from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
 from tilewright.passes.kernel.loops import Loops
-from tilewright.passes.kernel.matrix_reduction import MatrixReductions
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.reporting.refusal import refused
@@ -54,10 +53,7 @@ class LaunchLowering:
         self.staging = Staging(
             self.values, self.emit, thread, launch.num_threads, self._lower_block
         )
-        matrices = MatrixReductions(self.values, self.emit, thread)
-        self.loops = Loops(
-            self.values, self.emit, self.comments, self.staging, matrices, self._lower_block
-        )
+        self.loops = Loops(self.values, self.emit, self.comments, self.staging, self._lower_block)
         self.joining = None
         if self.joins is not None:
             ids = block, thread

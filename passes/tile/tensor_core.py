@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Lets tensor cores multiply: a matrix instruction adds the products of several steps of K at once.
+Adds the products of several steps of K at once, by a matrix instruction of tensor cores.
 
     tile.launch (..., %tm = thread 16 m, %tn = thread 16 n, %sm = register 8 m,
                  %sn = register 8 n) {
@@ -54,7 +54,7 @@ from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 @dataclass(frozen=True)
 class TensorCorePass(SchedulingPass, RewritePattern):
-    """Let a matrix instruction of tensor cores add the products of a contraction."""
+    """Add the products of a contraction by a matrix instruction of tensor cores."""
 
     name = "tensor-core"
     RULE: ClassVar[Rule] = Rule("t", 17, "tensor_core")
@@ -110,9 +110,10 @@ class TensorCorePass(SchedulingPass, RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         with arranged(self, launch) as new:
-            for op in innermost(new):
-                op.by = MatrixInstructionAttr(self.instruction)
             rewriter.replace(launch, new)
+        for op in innermost(new):
+            op.by = MatrixInstructionAttr(self.instruction)
+            rewriter.notify_op_modified(op)
 
 
 def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction]:

@@ -7,9 +7,8 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
 * arithmetic: multiply-adds of the SM with the most blocks, at the issue rate of the tile. If it has
   too few warps to hide latency, each warp has the rate of a warp alone. Each chunk adds a constant.
   Blocks whose result is not used make room for others at once, but the first blocks of an SM may
-  all be needed. Clusters leave SMs idle (`Target.room`);
-  Matrix instructions take the larger of the clocks of tensor cores and of shared memory, which
-  every warp reads its rows and columns from;
+  all be needed. Clusters leave SMs idle (`Target.room`). Matrix instructions take the clocks of
+  tensor cores or those of shared memory, whichever are more;
 * L2: bytes that blocks stage, rereads by other blocks included;
 * device memory: all operands and the result once, at the bandwidth;
 * waiting: latency of memory for each chunk, divided by the number of chunks that are requested
