@@ -73,7 +73,12 @@ class LoadMatrixOp(StatementOp):
         yield _array(self.target)
 
     def verify_(self) -> None:
-        verify_writable(self.target)
+        source, target = self.source.type, self.target.type
+        assert isinstance(source, PointerType) and isinstance(target, PointerType)
+        if source.is_const:
+            raise VerifyException(f"matrices are loaded from own shared memory, not from {source}")
+        if target.is_const:
+            raise VerifyException(f"cannot store through {target}")
         if self.count.value.data not in COUNTS:
             raise VerifyException(
                 f"one instruction loads {COUNTS} matrices, not {self.count.value.data}"
@@ -132,13 +137,6 @@ def _array(address: SSAValue) -> SSAValue:
     """Return the pointer or array in which an address lies."""
     owner = address.owner
     return owner.pointer if isinstance(owner, AddressOp) else address
-
-
-def verify_writable(pointer: SSAValue) -> None:
-    """Raise `VerifyException` if a pointer is to const elements."""
-    assert isinstance(pointer.type, PointerType)
-    if pointer.type.is_const:
-        raise VerifyException(f"cannot store through {pointer.type}")
 
 
 MATRIX_STATEMENTS: list[type[StatementOp]] = [LoadMatrixOp, MatrixMultiplyOp]

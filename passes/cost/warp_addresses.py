@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
