@@ -74,7 +74,8 @@ class LoadMatrixOp(StatementOp):
 
     def verify_(self) -> None:
         source, target = self.source.type, self.target.type
-        assert isinstance(source, PointerType) and isinstance(target, PointerType)
+        assert isinstance(source, PointerType)
+        assert isinstance(target, PointerType)
         if source.is_const:
             raise VerifyException(f"matrices are loaded from own shared memory, not from {source}")
         if target.is_const:
