@@ -176,7 +176,7 @@ class StatementPrinter:
         self.line(f"const {C_TYPES[op.result.type]} {self.names.declare(op.result)} = {call};")
 
     def load_matrix(self, op: matrices.LoadMatrixOp) -> None:
-        self.line(f"{op.function}({self.text(op.target)}, {self.text(op.source)});")
+        self.line(f"{op.function}({self.text(op.target)}, {self.text(op.row)});")
 
     def matrix_multiply(self, op: matrices.MatrixMultiplyOp) -> None:
         fragments = ", ".join(self.text(fragment) for fragment in (op.d, op.a, op.b))

@@ -25,12 +25,13 @@ from tilewright.interpreters.types import Array, is_same
 class Place(NamedTuple):
     """
     Elements that an op accesses: `width` elements along `axis`, the first at the given subscripts.
+    The axis None stands for elements that are adjacent in row-major order, across axes.
     """
 
     memref: SSAValue
     map: AffineMap
     indices: Sequence[SSAValue]
-    axis: int = 0
+    axis: int | None = 0
     width: int = 1
 
     @property
@@ -61,12 +62,33 @@ def offsets(machine: Machine, op: Operation, place: Place, mask: Array | None) -
     first = buffer.offset(subscripts)
     if place.width == 1:
         return first
-    steps = np.arange(place.width) * int(np.prod(buffer.shape[place.axis + 1 :]))
+    if place.axis is None:
+        _check_end(op, place, buffer, first, mask)
+    inner = () if place.axis is None else buffer.shape[place.axis + 1 :]
+    steps = np.arange(place.width) * int(np.prod(inner))
     return np.minimum(first + steps.reshape(-1, *[1] * machine.rank), buffer.data.size - 1)
 
 
 def _within(index: Array, size: int) -> bool:
     return index.size == 0 or (int(index.min()) >= 0 and int(index.max()) < size)
+
+
+def _check_end(
+    op: Operation, place: Place, buffer: Buffer, first: Array, mask: Array | None
+) -> None:
+    """Raise `InterpreterError` if elements from `first` on are beyond the end of the buffer."""
+    start = first - buffer.slot
+    bad = start + place.width > buffer.size
+    bad = bad if mask is None else bad & mask
+    if not bad.any():
+        return
+    low = int(np.broadcast_to(start, bad.shape)[bad][0])
+    raise fail(
+        op,
+        f"elements {low} to {low + place.width - 1} of {place.name}, counted in row-major order, "
+        f"are beyond its end at {buffer.size}",
+        remedy=f"begin at element {max(buffer.size - place.width, 0)} or before it",
+    )
 
 
 def _out_of_bounds(op: Operation, place: Place, axis: int, value: int, size: int) -> Exception:

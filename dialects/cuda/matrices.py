@@ -4,12 +4,13 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
     ParamAttrConstraint,
     VarConstraint,
+    base,
     eq,
     irdl_op_definition,
     operand_def,
@@ -30,33 +31,32 @@ from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInst
 @irdl_op_definition
 class LoadMatrixOp(StatementOp):
     """
-    Load of matrices from shared memory to registers: `load_matrix_x4(&a[0], &s[i]);`.
+    Load of matrices from shared memory to registers: `load_matrix_x4(&a[0], row);`.
 
-    The prelude defines the function, and one that also transposes the matrices.
+    The row is given by its address in shared memory, which `shared_address` of the prelude returns.
+    The prelude defines a function for each count, and one that also transposes the matrices.
 
     ```mlir
-    cuda.load_matrix %0 to %1 count 4 transposed : !cuda.ptr<bf16>, !cuda.ptr<bf16>
+    cuda.load_matrix %row to %a count 4 transposed : i32, !cuda.ptr<bf16>
     ```
     """
 
     name = "cuda.load_matrix"
 
-    T: ClassVar = VarConstraint("T", AnyAttr())
-
-    source = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
-    target = operand_def(ParamAttrConstraint(PointerType, (T, AnyAttr())))
+    row = operand_def(eq(i32) | eq(i64))
+    target = operand_def(base(PointerType))
     count = prop_def(IntegerAttr.constr(type=eq(i64)))
     transposed = opt_prop_def(UnitAttr)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
     assembly_format = (
-        "$source `to` $target `count` $count (`transposed` $transposed^)? attr-dict "
-        "`:` type($source) `,` type($target)"
+        "$row `to` $target `count` $count (`transposed` $transposed^)? attr-dict "
+        "`:` type($row) `,` type($target)"
     )
 
-    def __init__(self, source: SSAValue, target: SSAValue, count: int, *, transposed: bool = False):
+    def __init__(self, row: SSAValue, target: SSAValue, count: int, *, transposed: bool = False):
         super().__init__(
-            operands=[source, target],
+            operands=[row, target],
             properties={
                 "count": number(count),
                 "transposed": UnitAttr() if transposed else None,
@@ -73,7 +73,10 @@ class LoadMatrixOp(StatementOp):
         yield _array(self.target)
 
     def verify_(self) -> None:
-        verify_writable(self.target)
+        type = self.target.type
+        assert isinstance(type, PointerType)
+        if type.is_const:
+            raise VerifyException(f"cannot store through {type}")
         if self.count.value.data not in COUNTS:
             raise VerifyException(
                 f"one instruction loads {COUNTS} matrices, not {self.count.value.data}"
@@ -132,13 +135,6 @@ def _array(address: SSAValue) -> SSAValue:
     """Return the pointer or array in which an address lies."""
     owner = address.owner
     return owner.pointer if isinstance(owner, AddressOp) else address
-
-
-def verify_writable(pointer: SSAValue) -> None:
-    """Raise `VerifyException` if a pointer is to const elements."""
-    assert isinstance(pointer.type, PointerType)
-    if pointer.type.is_const:
-        raise VerifyException(f"cannot store through {pointer.type}")
 
 
 MATRIX_STATEMENTS: list[type[StatementOp]] = [LoadMatrixOp, MatrixMultiplyOp]

@@ -7,7 +7,7 @@ registers: a *fragment*, whose elements are adjacent in a register array. `matri
 says which elements of a matrix a lane holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import (
@@ -42,6 +42,7 @@ from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
 from tilewright.dialects.faster_xdsl.segments import SegmentedOp, segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
+from tilewright.dialects.kernel.grid import RemoteOp
 from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
 from tilewright.dialects.target import WARP_SIZE
@@ -147,11 +148,16 @@ class LoadMatrixOp(FormedOp, SegmentedOp):
         """Number of lanes of a warp whose subscripts are rows of a matrix."""
         return self.count.value.data * ROWS
 
+    def surroundings(self) -> Hashable:
+        return isinstance(self.source.owner, RemoteOp)
+
     def verify_(self) -> None:
         verify_subscripts(self.source, self.source_map.data, self.source_indices)
         verify_subscripts(self.target, self.target_map.data, self.target_indices)
         if memref_type(self.source).memory_space != SHARED:
             raise VerifyException("matrices are loaded from shared memory; stage them there first")
+        if self.surroundings():
+            raise VerifyException("matrices of another block are loaded by loop.load, not at once")
         if memref_type(self.target).memory_space != LOCAL:
             raise VerifyException("matrices are loaded to registers; go through kernel.registers")
         if self.element not in (*_HALVES, f32):

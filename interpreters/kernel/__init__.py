@@ -28,6 +28,7 @@ from tilewright.interpreters.kernel.barrier import BARRIERS, has_partial_barrier
 from tilewright.interpreters.kernel.control import CONTROL
 from tilewright.interpreters.kernel.copy import COPIES
 from tilewright.interpreters.kernel.grid import GRID, check_remote_reads
+from tilewright.interpreters.kernel.matrix import MATRICES
 from tilewright.interpreters.kernel.registers import REGISTERS
 from tilewright.interpreters.kernel.ring import RINGS, check_finished
 from tilewright.interpreters.kernel.shared_memory import SHARED_MEMORY, memory
@@ -102,6 +103,7 @@ KERNEL: Handlers = {
     **CONTROL,
     **REGISTERS,
     **COPIES,
+    **MATRICES,
     **TMA,
     **RINGS,
     **GRID,

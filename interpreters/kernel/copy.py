@@ -93,17 +93,26 @@ def _check_alignment(machine: Threads, op: CopyingOp, place: Place, mask: Array 
         raise fail(
             op, f"a vector of {place.width} elements crosses pieces of {layout.inner.data} elements"
         )
-    start = AffineMap(place.map.num_dims, 0, (layout.offset(place.map.results, type),))
-    (element,) = machine.indices(start, place.indices)
-    wrong = element * size % needed != 0
-    wrong = wrong if mask is None else wrong & mask
-    if wrong.any():
-        byte = np.broadcast_to(element, wrong.shape)[wrong][0] * size
+    if (byte := misaligned(machine, place, mask, needed)) is not None:
         raise fail(
             op,
             f"byte {byte} of {place.name} is not a multiple of the {needed} bytes that are copied",
-            remedy=f"copy {gcd(int(byte), needed) // size or 1} element(s) at a time",
+            remedy=f"copy {gcd(byte, needed) // size or 1} element(s) at a time",
         )
+
+
+def misaligned(machine: Threads, place: Place, mask: Array | None, needed: int) -> int | None:
+    """
+    Return the first byte of a place, counted from the start of its memory, in a thread where it is
+    not a multiple of `needed`; None if it is in all threads where the mask is true.
+    """
+    type = memref_type(place.memref)
+    start = AffineMap(place.map.num_dims, 0, (layout_of(type).offset(place.map.results, type),))
+    (element,) = machine.indices(start, place.indices)
+    byte = element * size_of(type.element_type)
+    wrong = byte % needed != 0
+    wrong = wrong if mask is None else wrong & mask
+    return int(np.broadcast_to(byte, wrong.shape)[wrong][0]) if wrong.any() else None
 
 
 def base_alignment(memref: SSAValue) -> int:

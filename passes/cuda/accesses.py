@@ -18,11 +18,11 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
-from tilewright.dialects.types import memref_type
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.filled_loads import filled_loads
 from tilewright.passes.cuda.index import Conjunct, Index, Mask, conjunct, split_constant
 from tilewright.passes.cuda.places import Place, Strided, Subscripts, strided_axes, swizzled
-from tilewright.passes.facts.memory_access import accesses_of
+from tilewright.passes.cuda.row_addresses import RowAddress, row_address
 
 
 class Accesses:
@@ -40,6 +40,8 @@ class Accesses:
         """
         Places of ops that access memory, a copy's source first, and indices that other ops name.
         """
+        self.rows: dict[kernel.LoadMatrixOp, RowAddress] = {}
+        """Addresses of the rows that lanes load."""
         self.masks: dict[Operation, Mask] = {}
         self.conjuncts: dict[Mask, list[Conjunct]] = {}
         self.strided: dict[Index, list[Strided]] = {}
@@ -68,6 +70,8 @@ class Accesses:
         for places in self.places.values():
             for place in places:
                 yield from place.indices()
+        for row in self.rows.values():
+            yield from row.indices()
 
     def count(self, what: Index | Mask, block: Block) -> int:
         """Return how often `what` occurs in `block` and in the bodies of its ops."""
@@ -92,9 +96,17 @@ class Accesses:
         self._note_place(op, op.target, *target, step=_unrolled_step(op))
         self.note_masked(op)
 
-    def note_matrices(self, op: kernel.LoadMatrixOp | kernel.MatrixMultiplyOp) -> None:
-        for access in accesses_of(op):
-            self._note_place(op, access.memref, access.map.data.results, access.indices)
+    def note_load_matrix(self, op: kernel.LoadMatrixOp) -> None:
+        place = self._place(op, op.source, op.source_map.data.results, op.source_indices)
+        body = kernel.function_of(op).body.block
+        self.rows[op] = row_address(place, size_of(op.element), body)
+        for index in self.rows[op].indices():
+            self._occurs(op, index.without_constant())
+        self._note_place(op, op.target, op.target_map.data.results, op.target_indices)
+
+    def note_multiply(self, op: kernel.MatrixMultiplyOp) -> None:
+        for memref, map, indices, _ in op.fragments():
+            self._note_place(op, memref, map.data.results, indices)
 
     def note_masked(self, op: MaskedOp) -> None:
         if op.mask is not None:
@@ -130,11 +142,22 @@ class Accesses:
         operands: Sequence[SSAValue],
         step: SSAValue | None = None,
     ) -> None:
-        type = memref_type(memref)
-        if type.memory_space == LOCAL:
+        if memref_type(memref).memory_space == LOCAL:
             terms = tuple(Index.of(expr, operands) for expr in exprs)
             self._note_indices(op, Place(terms))
             return
+        place = self._place(op, memref, exprs, operands)
+        self._note_indices(op, place if step is None else place.stepping(step))
+
+    def _place(
+        self,
+        op: Operation,
+        memref: SSAValue,
+        exprs: Sequence[AffineExpr],
+        operands: Sequence[SSAValue],
+    ) -> Place:
+        """Return the place of an element in memory; note its offset as a sum of subscripts."""
+        type = memref_type(memref)
         axes = strided_axes(type, exprs)
         split = [split_constant(expr) for expr, _ in axes]
         strides = tuple(stride for _, stride in axes)
@@ -143,8 +166,7 @@ class Accesses:
         if (linear := self._linear.get(subscripts)) is None:
             linear = self._linear[subscripts] = subscripts.linear()
             self._note_strided(op, linear.without_constant(), subscripts)
-        place = swizzled(linear._replace(constant=linear.constant + constant), type)
-        self._note_indices(op, place if step is None else place.stepping(step))
+        return swizzled(linear._replace(constant=linear.constant + constant), type)
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: Subscripts) -> None:
         terms = offset.num_terms()
@@ -254,8 +276,8 @@ _NOTES: Mapping[type[Operation], Callable[[Accesses, Any], None]] = {
     kernel.IndexOp: Accesses.note_index,
     kernel.CopyOp: Accesses.note_copy,
     kernel.CopyAsyncOp: Accesses.note_copy,
-    kernel.LoadMatrixOp: Accesses.note_matrices,
-    kernel.MatrixMultiplyOp: Accesses.note_matrices,
+    kernel.LoadMatrixOp: Accesses.note_load_matrix,
+    kernel.MatrixMultiplyOp: Accesses.note_multiply,
     kernel.AtomicOp: Accesses.note_element,
     kernel.ArriveOp: Accesses.note_arrival,
     TmaCopyOp: Accesses.note_box,

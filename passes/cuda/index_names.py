@@ -21,7 +21,11 @@ from xdsl.ir import Block, SSAValue
 
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, Mask
+from tilewright.passes.cuda.row_addresses import RowStart
 from tilewright.passes.cuda.writer import Writer, block_of
+
+Named = Index | Mask | RowStart
+"""Expression that may get a name."""
 
 
 class _Scope(NamedTuple):
@@ -29,7 +33,7 @@ class _Scope(NamedTuple):
 
     source: Block
     target: Block
-    names: dict[Index | Mask, SSAValue]
+    names: dict[Named, SSAValue]
 
 
 class IndexNames:
@@ -46,7 +50,7 @@ class IndexNames:
         yield
         self._scopes.pop()
 
-    def known(self, what: Index | Mask) -> SSAValue | None:
+    def known(self, what: Named) -> SSAValue | None:
         """Return the name that `what` has in an open scope, or None."""
         found = (scope.names[what] for scope in self._scopes if what in scope.names)
         return next(found, None)
@@ -70,16 +74,14 @@ class IndexNames:
             return None
         return self._make(what, level, hint, write)
 
-    def make_early(self, index: Index, hint: str, write: Callable[[], SSAValue]) -> None:
+    def make_early(self, what: Named, hint: str, write: Callable[[], SSAValue]) -> SSAValue:
         """
-        Define a name in the outermost scope where the operands of `index` are known, however often
-        it occurs.
+        Define a name in the outermost scope where the operands of `what` are known, however often
+        it occurs, and return the name.
         """
-        self._make(index, self._first_level(index), hint, write)
+        return self._make(what, self._first_level(what), hint, write)
 
-    def _make(
-        self, what: Index | Mask, level: int, hint: str, write: Callable[[], SSAValue]
-    ) -> SSAValue:
+    def _make(self, what: Named, level: int, hint: str, write: Callable[[], SSAValue]) -> SSAValue:
         """Define a name in the scope of level `level` and return it."""
         inner = self._scopes[level + 1 :]
         del self._scopes[level + 1 :]  # the expression must not use names of inner scopes
@@ -98,7 +100,7 @@ class IndexNames:
         occurs = (self.accesses.count(what, self._scopes[level].source) for level in levels)
         return next((level for level, count in zip(levels, occurs, strict=True) if count > 1), None)
 
-    def _first_level(self, what: Index | Mask) -> int:
+    def _first_level(self, what: Named) -> int:
         """Return the outermost scope in which the operands of `what` are known."""
         blocks = {block_of(v) for v in what.operands}
         known = (level for level, scope in enumerate(self._scopes) if scope.source in blocks)

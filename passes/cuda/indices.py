@@ -15,14 +15,17 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import kernel, loop
+from tilewright.dialects.cuda.copies import AddressOp
 from tilewright.dialects.cuda.expressions import CallOp
 from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, NegOp
 from tilewright.dialects.cuda.types import BinaryOperator
 from tilewright.dialects.index import signed_terms
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, Mask, is_division, steps_below_zero
 from tilewright.passes.cuda.index_names import IndexNames
 from tilewright.passes.cuda.places import Place, Swizzle
+from tilewright.passes.cuda.row_addresses import RowAddress, RowStart
 from tilewright.passes.cuda.writer import Writer, is_pending
 
 # C++ division rounds to zero, which is right if the dividend cannot be negative. Functions of the
@@ -71,6 +74,30 @@ class Indices:
         if part.is_worth_a_name() and self.names.known(part) is None:
             self.names.make_early(part, hint, lambda: self._written(part))
         return self.value(index, hint)
+
+    def row(self, memref: SSAValue, row: RowAddress) -> SSAValue:
+        """Return the address in bytes of a row in an array in shared memory."""
+        start, hint = RowStart(memref, row.early), f"{memref.name_hint or 'shared'}_row"
+        if (address := self.names.known(start)) is None:
+            address = self.names.make_early(start, hint, lambda: self._shared_address(start))
+        address = self._combined(BinaryOperator.ADD, address, row.moved)
+        address = self._combined(BinaryOperator.BIT_XOR, address, row.flipped)
+        address = self._combined(BinaryOperator.ADD, address, row.stepped)
+        if row.swizzle is None:
+            return address
+        size = size_of(memref_type(memref).element_type)
+        permuted = self._scaled(self._permuted(row.swizzle), size)
+        return BinaryOp(BinaryOperator.ADD, address, permuted).result
+
+    def _shared_address(self, start: RowStart) -> SSAValue:
+        first = AddressOp(self.writer.use(start.memref), self.subscripts(start.place)).result
+        return CallOp("shared_address", [first], self.writer.index_type).result
+
+    def _combined(self, operator: BinaryOperator, value: SSAValue, index: Index) -> SSAValue:
+        """Return `value` combined with `index`; `value` alone if the index is 0."""
+        if not index.operands and not index.constant:
+            return value
+        return BinaryOp(operator, value, self.value(index)).result
 
     def value(self, index: Index, hint: str = "i") -> SSAValue:
         """Return an expression for `index`; its varying part may have a name."""

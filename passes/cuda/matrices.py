@@ -11,16 +11,16 @@ from tilewright.passes.cuda.places import Place
 
 
 def _load_matrix(to: Conversion, op: kernel.LoadMatrixOp) -> None:
-    source, target = to.accesses.places[op]
-    addresses = _address(to, op.source, source), _address(to, op.target, target)
+    (target,) = to.accesses.places[op]
+    row = to.indices.row(op.source, to.accesses.rows[op])
+    registers = _address(to, op.target, target)
     transposed = op.transposed is not None
-    load = LoadMatrixOp(*addresses, op.count.value.data, transposed=transposed)
-    to.writer.statement(load)
+    to.writer.statement(LoadMatrixOp(row, registers, op.count.value.data, transposed=transposed))
 
 
 def _matrix_multiply(to: Conversion, op: kernel.MatrixMultiplyOp) -> None:
     places, memrefs = to.accesses.places[op], (op.a, op.b, op.d)
-    a, b, d = (_address(to, *each) for each in zip(memrefs, places[:3], strict=True))
+    a, b, d = (_address(to, *each) for each in zip(memrefs, places, strict=True))
     to.writer.statement(MatrixMultiplyOp(op.instruction.data, a, b, d))
 
 

@@ -28,6 +28,8 @@ class Swizzle(NamedTuple):
     key: Index
     chunk: int
     """Number of elements that are moved together."""
+    span: int
+    """Number of elements within which the chunks are permuted."""
 
 
 class Place(NamedTuple):
@@ -152,7 +154,7 @@ def swizzled(offset: Index, type: MemRefType[Attribute]) -> Place:
     if not key.operands and not key.constant:
         return Place((offset,))
     high, low = _split(whole, offset, span)
-    return Place((high,), Swizzle(low, key, chunk))
+    return Place((high,), Swizzle(low, key, chunk, span))
 
 
 def _split(whole: AffineExpr, offset: Index, span: int) -> tuple[Index, Index]:

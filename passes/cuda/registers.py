@@ -12,7 +12,6 @@ from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.shared_memory import array_alignment
-from tilewright.passes.facts.memory_access import accesses_of
 
 
 def _registers(to: Conversion, op: kernel.RegistersOp) -> None:
@@ -102,8 +101,20 @@ def _last_use(load: loop.LoadOp) -> Operation | None:
 
 
 def _may_write(op: Operation, memref: SSAValue) -> bool:
-    accesses = (access for inner in op.walk() for access in accesses_of(inner))
-    return any(access.is_store and access.memref is memref for access in accesses)
+    return any(_written_by(inner) is memref for inner in op.walk())
+
+
+def _written_by(op: Operation) -> SSAValue | None:
+    """Return the memory that `op` writes itself, or None."""
+    match op:
+        case loop.StoreOp():
+            return op.memref
+        case kernel.CopyOp() | kernel.LoadMatrixOp():
+            return op.target
+        case kernel.MatrixMultiplyOp():
+            return op.d
+        case _:
+            return None
 
 
 REGISTERS: Handlers = {kernel.RegistersOp: _registers}

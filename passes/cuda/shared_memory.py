@@ -15,11 +15,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda.memory import PooledOp, PoolOp, SharedOp
+from tilewright.dialects.kernel.copy import CopyingOp
+from tilewright.dialects.kernel.matrix import ROW_BYTES, WORD_BYTES
 from tilewright.dialects.kernel.ring import RingOp, RingType, TmaCopyOp
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.writer import Writer
-from tilewright.passes.facts.memory_access import accesses_of
 
 MBARRIER = IntegerType(64, Signedness.UNSIGNED)
 """C++ type of an mbarrier (PTX ISA, `mbarrier`): 64 opaque bits."""
@@ -115,10 +116,22 @@ def array_alignment(memref: SSAValue) -> int | None:
     users = [use.operation for use in memref.uses]
     remote = [user.memref for user in users if isinstance(user, kernel.RemoteOp)]
     users += [use.operation for other in remote for use in other.uses]
-    accesses = (access for user in users for access in accesses_of(user))
-    needed = [access.alignment for access in accesses if access.memref in (memref, *remote)]
+    needed = [_alignment_for(user, memref) for user in users]
     layout = layout_of(type)
     if layout.swizzle_bytes.data or any(isinstance(user, TmaCopyOp) for user in users):
         needed.append(layout.alignment)
     largest = max(needed, default=0)
     return largest if largest > size_of(type.element_type) else None
+
+
+def _alignment_for(op: Operation, memref: SSAValue) -> int:
+    """Return the alignment in bytes that `op` needs of the array; 0 for accesses of elements."""
+    match op:
+        case CopyingOp():
+            return op.num_bytes
+        case kernel.LoadMatrixOp() if op.source is memref:
+            return ROW_BYTES
+        case kernel.LoadMatrixOp() | kernel.MatrixMultiplyOp():
+            return WORD_BYTES
+        case _:
+            return 0

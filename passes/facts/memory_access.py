@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Places in memory that ops access: one for a load or a store, a source and a target for a copy, and
-one or two for each matrix of an op for tensor cores.
+Places in memory that ops access: that of a load or a store, source and target of a copy, and the
+fragments of a multiplication of matrices.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel.copy import CopyingOp
-from tilewright.dialects.kernel.matrix import WORD_BYTES, LoadMatrixOp, MatrixMultiplyOp
+from tilewright.dialects.kernel.matrix import LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.types import memref_type, size_of
@@ -34,12 +34,6 @@ class Access(NamedTuple):
     def num_bytes(self) -> int:
         """Bytes that one lane accesses."""
         return self.width * size_of(memref_type(self.memref).element_type)
-
-    @property
-    def alignment(self) -> int:
-        """Number of bytes of which the first address is a multiple."""
-        is_fragment = isinstance(self.op, LoadMatrixOp | MatrixMultiplyOp) and self.is_in_registers
-        return WORD_BYTES if is_fragment else self.num_bytes
 
     @property
     def is_shared(self) -> bool:

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ops for tensor cores, which all lanes of a warp execute together.
+
+A multiplication computes the product in float64 and rounds its sum with D once. Hardware sums with
+fewer bits in an order of its own, so its results differ by a few roundings. In a run with widened
+floats, nothing is rounded, and operands of tf32 keep all bits.
+"""
+
+import numpy as np
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineMap
+
+from tilewright.dialects.kernel import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
+from tilewright.dialects.kernel.matrix import ROW_BYTES, ROWS, WORD_BYTES, Fragment
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.tile import layout_of
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.interpreters.access import Place, offsets, read, write
+from tilewright.interpreters.buffer import Buffer
+from tilewright.interpreters.errors import fail
+from tilewright.interpreters.kernel.copy import misaligned
+from tilewright.interpreters.kernel.threads import Threads
+from tilewright.interpreters.machine import Handlers, evaluate
+from tilewright.interpreters.types import Array
+
+_DROPPED_BITS = 13
+"""Low bits of a float32 that tf32 lacks."""
+
+_LANES = np.arange(WARP_SIZE)[:, None]
+
+
+def _load_matrix(machine: Threads, op: LoadMatrixOp) -> None:
+    _check_warps(machine, op)
+    type = memref_type(op.source)
+    axis, each = layout_of(type).innermost(type), WORD_BYTES // size_of(op.element)
+    source = Place(op.source, op.source_map.data, (*op.source_indices,), axis, op.row_elements)
+    offset = offsets(machine, op, source, machine.active)
+    _check_rows(machine, op, source)
+    is_row = machine.thread_id % WARP_SIZE < op.addressing_lanes
+    is_row = is_row if machine.active is None else is_row & machine.active
+    values = read(op, machine.values[op.source], offset, is_row, machine.accessors())
+    matrix, part = np.divmod(np.arange(op.target_elements), each)
+    row, column = _LANES // 4, _LANES % 4 * each + part
+    if op.transposed is not None:
+        row, column = column, row
+    target = Fragment(op.target, op.target_map, (*op.target_indices,), op.target_elements)
+    rows = _by_warp(machine, values)
+    _write(machine, op, target, rows[..., matrix * ROWS + row, column])
+
+
+def _matrix_multiply(machine: Threads, op: MatrixMultiplyOp) -> None:
+    _check_warps(machine, op)
+    sizes, (of_a, of_b, of_d) = op.instruction.data.fragments, op.fragments()
+    a = _matrix(_operand(machine, op, of_a), sizes.a, (sizes.m, sizes.k))
+    b = _matrix(_operand(machine, op, of_b), sizes.b, (sizes.k, sizes.n))
+    d = _matrix(_fragment(machine, op, of_d), sizes.d, (sizes.m, sizes.n))
+    result = (d + a @ b).astype(machine.types[f32])
+    _write(machine, op, of_d, result[..., *_elements(sizes.d, of_d.elements)])
+
+
+def _round_tf32(machine: Threads, op: RoundTf32Op) -> None:
+    machine.define(op, round_to_tf32(machine.array(op.value)))
+
+
+def round_to_tf32(x: Array) -> Array:
+    """
+    Return the nearest values with 10 bits after the leading bit, ties away from zero; widened
+    floats are returned unchanged.
+    """
+    if x.dtype != np.float32:
+        return x
+    half = np.uint32(1 << (_DROPPED_BITS - 1))
+    rounded = _truncated((x.view(np.uint32) + half).view(np.float32))
+    return np.where(np.isfinite(x), rounded, x)
+
+
+def _truncated(x: Array) -> Array:
+    """Return float32 values with zeros in place of the bits that tf32 lacks."""
+    kept = np.uint32(0xFFFFFFFF >> _DROPPED_BITS << _DROPPED_BITS)
+    return (x.view(np.uint32) & kept).view(np.float32)
+
+
+def _check_warps(machine: Threads, op: Operation) -> None:
+    """Raise `InterpreterError` unless all 32 lanes of each warp that reaches `op` are active."""
+    machine.arriving_warps(op, "op")
+    if lanes := len(machine.thread_id) % WARP_SIZE:
+        raise fail(
+            op,
+            f"the last warp of a block has {lanes} lanes, but all {WARP_SIZE} take part",
+            remedy=f"launch blocks of a multiple of {WARP_SIZE} threads",
+        )
+
+
+def _check_rows(machine: Threads, op: LoadMatrixOp, rows: Place) -> None:
+    """Raise `InterpreterError` unless each row is 16 adjacent bytes at a multiple of 16 bytes."""
+    inner = layout_of(memref_type(rows.memref)).inner.data
+    if inner % rows.width:
+        raise fail(op, f"a row of {rows.width} elements crosses pieces of {inner} elements")
+    byte = misaligned(machine, rows, machine.active, ROW_BYTES)
+    if byte is not None:
+        raise fail(
+            op,
+            f"a row begins at byte {byte} of {rows.name}, not at a multiple of {ROW_BYTES}",
+            remedy="pad rows to a multiple of 16 bytes, and step by whole rows of a matrix",
+        )
+
+
+def _operand(machine: Threads, op: MatrixMultiplyOp, fragment: Fragment) -> Array:
+    """Return the elements of A or B that a multiplication uses, by warp, lane and element."""
+    values = _fragment(machine, op, fragment)
+    return _truncated(values) if values.dtype == np.float32 else values
+
+
+def _fragment(machine: Threads, op: Operation, fragment: Fragment) -> Array:
+    """Return the elements of a fragment, of shape (..., warps, lanes, elements)."""
+    place = _place(machine, op, fragment)
+    offset = offsets(machine, op, place, machine.active)
+    buffer: Buffer = machine.values[fragment.memref]
+    return _by_warp(machine, read(op, buffer, offset, machine.active, None))
+
+
+def _write(machine: Threads, op: Operation, fragment: Fragment, values: Array) -> None:
+    """Store the elements of a fragment, given by warp, lane and element."""
+    by_thread = values.reshape(*machine.shape, fragment.elements)
+    place = _place(machine, op, fragment)
+    write(machine, op, place, np.moveaxis(by_thread, -1, 0), machine.active)
+
+
+def _place(machine: Threads, op: Operation, fragment: Fragment) -> Place:
+    """Return the place of a fragment; raise `InterpreterError` unless it begins at a word."""
+    place = Place(fragment.memref, fragment.map.data, fragment.indices, None, fragment.elements)
+    byte = misaligned(machine, place, machine.active, WORD_BYTES)
+    if byte is not None:
+        raise fail(
+            op,
+            f"a fragment begins at byte {byte} of {place.name}, inside of a register",
+            remedy=f"begin at a multiple of {WORD_BYTES} bytes",
+        )
+    return place
+
+
+def _by_warp(machine: Threads, values: Array) -> Array:
+    """Return values given by (element, thread) with the shape (..., warps, lanes, elements)."""
+    whole = np.broadcast_to(values, (len(values), *machine.shape))
+    return np.moveaxis(whole, 0, -1).reshape(*machine.shape[:-1], -1, WARP_SIZE, len(values))
+
+
+def _matrix(values: Array, map: AffineMap, shape: tuple[int, int]) -> Array:
+    """Return the matrices of all warps in float64, from the elements that their lanes hold."""
+    matrix = np.zeros((*values.shape[:-2], *shape))
+    matrix[..., *_elements(map, values.shape[-1])] = values
+    return matrix
+
+
+def _elements(map: AffineMap, count: int) -> tuple[Array, Array]:
+    """Return the rows and the columns of the first `count` elements of each lane."""
+    row, column = (evaluate(expr, (_LANES, np.arange(count))) for expr in map.results)
+    return np.asarray(row), np.asarray(column)
+
+
+MATRICES: Handlers = {
+    LoadMatrixOp: _load_matrix,
+    MatrixMultiplyOp: _matrix_multiply,
+    RoundTf32Op: _round_tf32,
+}
