@@ -142,6 +142,15 @@ def test_cut_off_sums_err_towards_zero_by_a_bounded_amount():
     assert 2.0**-24 < cut.mean() < cut.max() < 10 * 2.0**-24
 
 
+def test_a_subnormal_factor_is_not_normalised():
+    """The exponent of `a * b` is -14 + 10, although the product is 2**-14."""
+    a, b, c = np.zeros((1, 1, 16)), np.full((1, 16, 1), 2.0**10), np.full((1, 1, 1), 2.0**-14)
+    a[0, 0, 0], c = 2.0**-24, c + 2.0**-30
+    of_half = multiply_add(MatrixSums.TRUNCATED, -14, 8)
+    assert _apart(of_half, a, b, c) == 2.0**-13
+    assert _apart(_CUT, a, b, c) == 2.0**-13 + 2.0**-30
+
+
 def test_cut_off_sums_may_overflow():
     a, b = np.full((1, 1, 16), 2.0**60), np.full((1, 16, 1), 2.0**64)
     largest = np.array([[[np.finfo(np.float32).max]]], np.float64)
