@@ -5,14 +5,17 @@ Sums of products in matrix instructions: `D = A * B + C` for float32 C and D.
 No manual states the arithmetic of tensor cores. There are two models:
 
 - `ROUNDED_ONCE`: the exact sum of all products and C, rounded once, to nearest even.
-- `TRUNCATED`: the arithmetic that experiments found on an A100. Products are exact. A block of 8
-  products (4 for tf32) and C are aligned to the largest exponent, and cut off one bit below the 24
-  bits of a float32. Their sum is cut off to float32 and becomes the C of the next block. An H100
-  has larger blocks and keeps one bit more, so its errors are smaller.
+- `TRUNCATED`: the arithmetic that experiments found on an A100. Products are exact. Blocks of 8
+  products (4 for tf32) are added one after the other, beginning with C. The terms of a block are
+  aligned to their largest exponent, and lose all bits below the 25th. Their sum is then cut off to
+  float32. An H100 has larger blocks and keeps one bit more, so its errors are smaller.
+
+The exponent of a product is the sum of the exponents of its factors. A subnormal factor counts with
+the exponent of the smallest normal number. In both models subnormal numbers are kept, and a sum of
+2**128 or more is infinite.
 
 Fasi, Higham, Mikaitis, Pranesh: Numerical Behavior of NVIDIA Tensor Cores, 2021. Khattak, Mikaitis:
-Accurate Models of NVIDIA Tensor Cores, 2025. In both models subnormal numbers are kept, and a sum
-is infinite from 2**128 on.
+Accurate Models of NVIDIA Tensor Cores, 2025 (blocks and bits of A100 and H100).
 """
 
 import math

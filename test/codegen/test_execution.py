@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch plans: read from CUDA IR, and run by the simulator."""
 
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -14,7 +15,7 @@ from xdsl.parser import Parser
 from tilewright.codegen.execution import backend_for
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import ArrayType, Launch
-from tilewright.codegen.simulator import SimulationTooLarge
+from tilewright.codegen.simulator import MatrixSums, SimulationTooLarge
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.passes.driver.lowering import context
@@ -258,3 +259,22 @@ def test_devices():
         backend_for("gpu", "sm_90a", blocks=3)
     with pytest.raises(UsageError, match="unknown device 'tpu'"):
         backend_for("tpu", "sm_90a")
+
+
+MULTIPLY = """extern "C" __global__ void twice(const float* x, float* y) {
+  float d[4] = {1, 1, 1, 1};
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3},"
+    " {%4, %4, %4, %4}, {%5, %5}, {%0, %1, %2, %3};"
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(0x39803980), "r"(0x39003900));
+  y[threadIdx.x] = d[0]; }"""
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("sums", "expected"), [(MatrixSums.ROUNDED_ONCE, 1 + 2.0**-21), (MatrixSums.TRUNCATED, 1)]
+)
+def test_a_backend_sums_products_by_its_model(sums: MatrixSums, expected: float):
+    """Sixteen products of 2**-12 and 2**-13 are added to 1."""
+    plan = replace(plan_of(parsed(TWICE)), source=MULTIPLY)
+    execution = SimulatorBackend("sm_80", matrix_sums=sums).run(plan, inputs())
+    assert (execution.results[0] == expected).all()

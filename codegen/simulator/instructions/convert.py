@@ -130,9 +130,9 @@ def _convert(unit: Unit, instruction: Instruction) -> Step:
     if target_type in ("bf16x2", "f16x2"):
         return _packed(unit, instruction, target_type[:-2], source_type)
     target, source = instruction.operands
-    if (target_type == "tf32") != ("rna" in parts):
-        raise unknown(instruction)
-    if target_type == "tf32":
+    if "rna" in parts or target_type == "tf32":
+        if instruction.parts[1:] != ["rna", "tf32", "f32"]:
+            raise unknown(instruction)
         value = registers.source(source, "f32")
         return step(_to_tf32, registers.target(target, "b32"), value)
     value = registers.source(source, _BITS16.get(source_type, source_type))

@@ -29,6 +29,14 @@ def _only(statement: str) -> Instruction:
         ("st.global.v2.f32 [%rd1], {%f1, %f2};", Category.STG, 64),
         ("ld.shared.f32 %f1, [%r1];", Category.LDS, 32),
         ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1,%r2,%r3,%r4}, [%r5];", Category.LDS, 128),
+        ("ldmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 {%r1}, [%r5];", Category.LDS, 32),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4},"
+            " {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};",
+            Category.MATRIX,
+            0,
+        ),
+        ("cvt.rna.tf32.f32 %r1, %f2;", Category.CONVERT, 0),
         ("cp.async.cg.shared.global [%r1], [%rd2], 16;", Category.LDGSTS, 128),
         ("cp.async.commit_group;", Category.BARRIER, 0),
         ("ld.param.u64 %rd1, [k_param_0];", Category.CONSTANT, 0),

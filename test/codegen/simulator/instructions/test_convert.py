@@ -119,6 +119,45 @@ def test_halves_and_bfloats(run: Run):
     np.testing.assert_allclose(y[1][finite], x[finite], rtol=2**-8)
 
 
+_TF32 = {
+    -0.0: -0.0,
+    1 + 2.0**-11: 1 + 2.0**-10,  # ties go away from zero
+    -1 - 2.0**-11: -1 - 2.0**-10,
+    1 + 3 * 2.0**-11: 1 + 2.0**-9,
+    1 + 2.0**-11 - 2.0**-23: 1.0,
+    2 - 2.0**-23: 2.0,
+    2.0**-140 + 2.0**-149: 0.0,
+    2.0**-137: 2.0**-136,
+    float(np.finfo(np.float32).max): np.inf,
+    np.inf: np.inf,
+    -np.inf: -np.inf,
+    np.nan: np.nan,
+}
+
+
+def test_tf32_has_ten_bits_of_mantissa(run: Run):
+    source = """(const float* x, unsigned* y) { unsigned r;
+      asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x[threadIdx.x])); y[threadIdx.x] = r; }"""
+    x, expected = (np.array([*each], np.float32) for each in (_TF32, _TF32.values()))
+    y = np.zeros(len(x), np.uint32)
+    assert run(source, x, y, block=len(x)).ok
+    np.testing.assert_array_equal(y, expected.view(np.uint32))
+    random = np.random.default_rng(2).integers(0, 1 << 32, 1024, np.uint32).view(np.float32)
+    x, y = random[np.isfinite(random)], np.zeros(1024, np.uint32)
+    assert run(source, x, y, block=len(x)).ok
+    got, exact = y[: len(x)].view(np.float32).astype(np.float64), x.astype(np.float64)
+    spacing = 2.0 ** np.maximum(np.floor(np.log2(np.abs(exact))) - 10, -136)
+    np.testing.assert_array_equal(got / spacing, np.trunc(exact / spacing + np.copysign(0.5, x)))
+
+
+@pytest.mark.parametrize("text", ["cvt.rn.tf32.f32", "cvt.rna.s32.f32", "cvt.rna.tf32.f16"])
+def test_other_roundings_to_tf32_are_refused(run: Run, text: str):
+    source = f"""(unsigned* y) {{ unsigned r = 0;
+      asm volatile("{text} %0, %1;" : "=r"(r) : "r"(y[0])); y[0] = r; }}"""
+    with pytest.raises(SimulatorError, match=f"line 2: .* does not know '{text}'"):
+        run(source, np.zeros(1, np.uint32))
+
+
 def test_doubles(run: Run):
     source = """(const double* x, double* y) { int t = threadIdx.x; double v = x[t];
       y[t] = v / 3 + sqrt(v) * 2 - fma(v, v, -1.0); y[32 + t] = (double)(float)v;

@@ -95,3 +95,13 @@ INLINE void store_to(float* p, unsigned rank, float v) {
   :: "r"(AT(b)) : "memory");
 #define ARRIVE_AFTER_COPIES(b) asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" \
   :: "r"(AT(b)) : "memory");
+INLINE void load(unsigned (&r)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+    : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(AT(row)) : "memory");
+}
+INLINE void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[4]) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3},"
+    " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
