@@ -129,8 +129,8 @@ def _half_product(size: int) -> KernelCost:
 
 def test_a_product_on_tensor_cores():
     """
-    For a chunk of 64, a block's 8 warps run 64 `mma.sync` each, 768 clocks of 4 tensor cores, and
-    24 `ldmatrix` each, 768 wavefronts.
+    A block of 8 warps does a chunk of 64 by 64 `mma.sync` a warp, 768 clocks of 4 tensor cores, and
+    by 24 `ldmatrix` a warp, 768 wavefronts.
     """
     size, cost = 4096, _half_product(4096)
     code = sass_of("tensor.cu")["mma_bf16"]
