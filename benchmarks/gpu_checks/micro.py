@@ -23,7 +23,7 @@ from gpu_checks.micro_launch import (
 from gpu_checks.outcome import Compared, Outcome, right
 from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY
 from tilewright.codegen.report.estimate import REACHED_BANDWIDTH
-from tilewright.dialects.target import LAUNCH_SECONDS, Target
+from tilewright.dialects.target import LAUNCH_SECONDS, SCHEDULERS, Target
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost.shared_banks import wavefronts_at
@@ -31,7 +31,6 @@ from tilewright.passes.cost.time_models import JOIN, MEMORY
 
 _WARPS = 8
 """Number of warps in a block that counts clocks: two for each scheduler."""
-_SCHEDULERS = 4
 
 IN_A_REPEAT: Mapping[str, tuple[str, int]] = {
     "lds_4": ("LDS", 64),
@@ -63,12 +62,6 @@ LANES: Mapping[str, Callable[[int], int]] = {
 """
 Functions from a lane's number to the index of the element that it loads, by pattern; register tiles
 load in these patterns.
-"""
-
-_TENSOR_CLOCKS = {80: 8.0, 90: 4.0}
-"""
-Clocks of a 16 x 8 x 16 product on one tensor core at its peak, by compute capability (A100
-whitepaper: 256 multiply-adds per clock; H100: 512).
 """
 
 
@@ -160,7 +153,7 @@ def launch_loads(device: Device, name: str) -> None:
 
 def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
     """Return a measurement: clocks between two instructions that one scheduler issues."""
-    of_scheduler = _WARPS // _SCHEDULERS * IN_A_REPEAT[kernel][1] * REPEATS
+    of_scheduler = _WARPS // SCHEDULERS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
         "clocks",
         what,
@@ -171,7 +164,7 @@ def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -
 
 
 def _ffma_clocks(target: Target) -> float:
-    return 32 * _SCHEDULERS / target.fp32_lanes
+    return 32 * SCHEDULERS / target.fp32_lanes
 
 
 def _waited(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
@@ -233,15 +226,11 @@ MICROS: Mapping[str, Micro] = {
     "ffma": _issued(
         "ffma",
         "Target.ffma_lanes; more than ffma.free where three registers are of one bank",
-        lambda target: 32 * _SCHEDULERS / target.ffma_lanes,
+        lambda target: 32 * SCHEDULERS / target.ffma_lanes,
     ),
     "ffma.free": _issued("ffma_free", "Target.fp32_lanes", _ffma_clocks),
     "mufu": _issued("mufu", "16 lanes of an SM, codegen/report/estimate.py", lambda target: 8),
-    "hmma": _issued(
-        "hmma",
-        "the peak of tensor cores",
-        lambda target: _TENSOR_CLOCKS.get(target.compute_capability),
-    ),
+    "hmma": _issued("hmma", "Target.mma_clocks", lambda target: target.mma_clocks),
     "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _no_model),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),

@@ -11,6 +11,7 @@ where each part runs alone at its full rate:
 | L2                 | sectors that warps ask for   | 64 bytes a clock and SM                   |
 | issue              | warp-instructions            | 4 a clock and SM                          |
 | float32            | warp-instructions            | as outer products run them (`ffma_lanes`) |
+| tensor cores       | matrix instructions          | `mma_clocks`; `wgmma` at the peak         |
 | special functions  | warp-instructions            | 16 lanes a clock and SM                   |
 | shared memory      | wavefronts                   | 1 a clock and SM                          |
 | latency            | a warp's clocks when alone   | as many rounds as resident blocks leave   |
@@ -26,12 +27,11 @@ kernels reach 0.9 of the bandwidth on an H100 (3.0 of 3.35 TB/s).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tilewright.dialects.target import L2_BYTES, LAUNCH_SECONDS, WARP_SIZE, Target
+from tilewright.dialects.target import L2_BYTES, LAUNCH_SECONDS, SCHEDULERS, WARP_SIZE, Target
 
 REACHED_BANDWIDTH = 0.9
 """Share of the data sheet's bandwidth that the best kernels reach."""
 
-_SCHEDULERS = 4
 _SPECIAL_LANES = 16
 
 
@@ -60,6 +60,10 @@ class Work:
     """Clocks that one warp takes alone, from its start to its end."""
     cluster: int = 1
     """Number of blocks in a cluster."""
+    mma: float = 0
+    """Number of `mma.sync`, in units of one m16n8k16 on half types."""
+    wgmma: float = 0
+    """Number of `wgmma`, each counted for its four warps, in units of one m16n8k16 a warp."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,21 @@ class Estimate:
         return max(self.parts.values()) + LAUNCH_SECONDS
 
 
-def roofline_seconds(flops: float, device_bytes: float, target: Target) -> float:
+def roofline_seconds(
+    flops: float, device_bytes: float, target: Target, matrix_bits: int | None = None
+) -> float:
     """
     Return the seconds that each kernel takes at least for these operations and bytes, launching
-    excluded.
+    excluded. `matrix_bits` are the bits of an element in the kernel's matrix instructions; None for
+    a kernel without matrix instructions.
     """
-    return max(flops / target.flops, device_bytes / target.bandwidth)
+    peak = target.flops if matrix_bits is None else target.tensor_flops * 16 / matrix_bits
+    return max(flops / peak, device_bytes / target.bandwidth)
+
+
+def _tensor_clocks(work: Work, target: Target) -> float:
+    """Return the clocks for which the matrix instructions would occupy a single tensor core."""
+    return work.mma * target.mma_clocks + work.wgmma * target.peak_mma_clocks
 
 
 def estimate(work: Work, target: Target) -> Estimate:
@@ -102,7 +115,8 @@ def estimate(work: Work, target: Target) -> Estimate:
     rounds = -(-most // work.resident_blocks)
     clocks = {
         "L2": busiest * work.sector_bytes / L2_BYTES,
-        "issue": busiest * work.instructions / _SCHEDULERS,
+        "issue": busiest * work.instructions / SCHEDULERS,
+        "tensor cores": busiest * _tensor_clocks(work, target) / SCHEDULERS,
         "float32": busiest * work.float32 * WARP_SIZE / target.ffma_lanes,
         "special functions": busiest * work.special * WARP_SIZE / _SPECIAL_LANES,
         "shared memory": busiest * work.wavefronts,

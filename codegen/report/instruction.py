@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from xdsl.utils.str_enum import StrEnum
 
+from tilewright.codegen.report.matrix_shape import MatrixShape
+
 
 class Category(StrEnum):
     """
@@ -22,8 +24,10 @@ class Category(StrEnum):
     """other float32 arithmetic and comparisons"""
     HALF = "half"
     DOUBLE = "double"
+    HMMA = "HMMA"
+    """`mma.sync` on half types and tf32: a warp's product by a tensor core"""
     MATRIX = "matrix"
-    """tensor cores"""
+    """other instructions of tensor cores"""
     SPECIAL = "special"
     """reciprocals, square roots, exponentials, logarithms, sines"""
     INTEGER = "integer"
@@ -32,6 +36,8 @@ class Category(StrEnum):
     LDG = "LDG"
     STG = "STG"
     LDS = "LDS"
+    LDSM = "LDSM"
+    """`ldmatrix`: 8 x 8 matrices of 16-bit elements from shared memory"""
     STS = "STS"
     LDL = "LDL"
     """load from local memory: a spilled register, or an array that got no registers"""
@@ -55,6 +61,7 @@ ACCESSES = (
     Category.LDG,
     Category.STG,
     Category.LDS,
+    Category.LDSM,
     Category.STS,
     Category.LDL,
     Category.STL,
@@ -85,6 +92,8 @@ class Instruction:
     """True if the next instruction may follow."""
     clocks: int = 1
     """Fewest clocks until the same warp issues its next instruction."""
+    matrix: MatrixShape | None = None
+    """Sizes of a matrix instruction; None for others, and for types without floating point."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from tilewright.codegen.report.instruction import (
     Code,
     Instruction,
 )
+from tilewright.codegen.report.matrix_shape import MatrixShape
 from tilewright.errors import counted
 
 _SHOWN = 4
@@ -28,6 +29,8 @@ class InstructionMix:
     """Number of instructions by category, the largest first."""
     accesses: Mapping[tuple[Category, int], int] = field(hash=False)
     """Number of accesses by category and by the bits that a thread accesses."""
+    matrices: Mapping[MatrixShape, int] = field(default_factory=dict[MatrixShape, int], hash=False)
+    """Number of matrix instructions by their sizes."""
 
     def __repr__(self) -> str:
         most = [f"{count} {category}" for category, count in self.counts.items()]
@@ -59,7 +62,9 @@ def instruction_mix(code: Code, places: Iterable[int]) -> InstructionMix:
     """Return the mix of the instructions at `places`."""
     instructions = [code.instructions[place] for place in sorted(places)]
     return InstructionMix(
-        dict(Counter(i.category for i in instructions).most_common()), _accesses(instructions)
+        dict(Counter(i.category for i in instructions).most_common()),
+        _accesses(instructions),
+        dict(Counter(i.matrix for i in instructions if i.matrix is not None)),
     )
 
 

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
-from tilewright.codegen.report.instruction import Category, Code
+from tilewright.codegen.report.instruction import Category, Code, Instruction
 
 _ARITHMETIC = {
     Category.FFMA,
     Category.FLOAT,
     Category.HALF,
     Category.DOUBLE,
+    Category.HMMA,
     Category.MATRIX,
     Category.SPECIAL,
 }
@@ -28,6 +29,7 @@ _WORK = _ARITHMETIC | {
     Category.LDG,
     Category.STG,
     Category.LDS,
+    Category.LDSM,
     Category.STS,
     Category.LDGSTS,
     Category.TMA,
@@ -85,16 +87,24 @@ def main_loop(code: Code) -> Loop | None:
     Return the loop with most of the work, as estimated from the code; None without loops.
 
     Arithmetic counts first, other work breaks ties. An inner loop that only copies a slab is
-    therefore not the main one; the loop that computes is.
+    therefore not the main one; the loop that computes is. A matrix instruction counts as its
+    multiply-adds.
     """
 
-    def weight(loop: Loop) -> tuple[int, int]:
-        kinds = [code.instructions[place].category for place in loop.body]
+    def weight(loop: Loop) -> tuple[float, int]:
+        body = [code.instructions[place] for place in loop.body]
         times = _STEPS_INSIDE**loop.depth
-        computed, done = (sum(k in some for k in kinds) for some in (_ARITHMETIC, _WORK))
-        return times * computed, times * done
+        computed = sum(_computed(each) for each in body)
+        return times * computed, times * sum(each.category in _WORK for each in body)
 
     return max(loops(code), key=weight, default=None)
+
+
+def _computed(instruction: Instruction) -> float:
+    """Return the arithmetic of an instruction in a thread, where a multiply-add counts as one."""
+    if instruction.matrix is not None:
+        return instruction.matrix.flops / 2
+    return instruction.category in _ARITHMETIC
 
 
 def _successors(code: Code, place: int) -> list[int]:

@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterator
 
 from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
+from tilewright.codegen.report.matrix_shape import shape_in_ptx
 from tilewright.codegen.simulator.source_lines import SourceLines
 
 # Patterns of opcodes by category; the first match counts. PTX modifiers follow a dot.
 _OPCODES = {
     Category.FFMA: r"fma.*\.f32(x2)?",
+    Category.HMMA: r"mma\.sync\.aligned\.m16n8k\d+\.row\.col\.f(32|16)\.(tf32|bf16|f16)\..*",
     Category.MATRIX: r"w?mma.*|wgmma.*|tcgen05.*",
     Category.SPECIAL: r"(rcp|sqrt|rsqrt|ex2|lg2|sin|cos|tanh|div).*\.f32",
     Category.CONVERT: r"cvt\..*",
     Category.LDG: r"ld\.(volatile\.|relaxed.*|acquire.*)?global.*|ldu.*|ld\.[bfsuv]\d.*",
     Category.STG: r"st\.(volatile\.|relaxed.*|release.*)?global.*",
-    Category.LDS: r"ld\.(volatile\.)?shared.*|ldmatrix.*",
+    Category.LDS: r"ld\.(volatile\.)?shared.*",
+    Category.LDSM: r"ldmatrix.*",
     Category.STS: r"st\.(volatile\.)?shared.*|stmatrix.*|st\.async.*",
     Category.LDL: r"ld\.local.*",
     Category.STL: r"st\.local.*",
@@ -104,6 +107,7 @@ def _instruction(found: re.Match[str], line: int, labels: dict[str, int]) -> Ins
         line,
         labels.get(operands) if root == "bra" else None,
         falls_through=bool(found["predicate"]) or root not in _ENDS,
+        matrix=shape_in_ptx(opcode),
     )
 
 

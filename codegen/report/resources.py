@@ -14,6 +14,7 @@ CUDA Compiler Driver NVCC, "--resource-usage".
 import re
 from dataclasses import dataclass
 
+from tilewright.dialects.target import Target
 from tilewright.errors import TilewrightError
 
 
@@ -34,6 +35,8 @@ class Resources:
     """Shared memory of a block that the kernel declares with a fixed size, in bytes."""
     barriers: int
     """Number of a block's barriers; the hardware has 16."""
+    register_limit: int = 255
+    """Most registers that the compiler may give a thread, by the kernel's `__launch_bounds__`."""
 
     @property
     def spills(self) -> bool:
@@ -41,6 +44,8 @@ class Resources:
         return self.spill_store_bytes + self.spill_load_bytes > 0
 
 
+_THREADS = re.compile(r"\.maxntid (\d+)")
+_BLOCKS = re.compile(r"\.minnctapersm (\d+)")
 _ENTRY = re.compile(r"Compiling entry function '(\S+)' for")
 _FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 
@@ -55,6 +60,18 @@ def parse_resources(log: str) -> dict[str, Resources]:
     return {
         name: _resources(name, text) for name, text in zip(parts[::2], parts[1::2], strict=True)
     }
+
+
+def register_limit(ptx: str, name: str, target: Target) -> int:
+    """
+    Return the most registers of a thread that leave room for the blocks that the kernel `name` of
+    the PTX requires: `.minnctapersm` blocks, or one, of `.maxntid` threads.
+    """
+    directives = ptx.partition(f".entry {name}(")[2].partition("{")[0]
+    threads, blocks = (pattern.search(directives) for pattern in (_THREADS, _BLOCKS))
+    if threads is None:
+        return target.max_registers_per_thread
+    return target.registers_given(int(threads[1]), int(blocks[1]) if blocks else 1)
 
 
 def _resources(name: str, text: str) -> Resources:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
+from tilewright.codegen.report.matrix_shape import shape_in_sass
 
 # Patterns of opcode roots, the part before the first dot. The U of uniform instructions is removed.
 _ROOTS = {
@@ -24,12 +25,14 @@ _ROOTS = {
     Category.FLOAT: r"FADD\w*|FMUL\w*|FMNMX\w*|FSEL|FSETP|FSET|FCHK|FSWZ\w*",
     Category.HALF: r"H(ADD|MUL|FMA|MNMX|SET|SETP)2\w*",
     Category.DOUBLE: r"D(ADD|MUL|FMA|SETP|MNMX)",
+    Category.HMMA: r"HMMA",
     Category.MATRIX: r"[BDHIOQ]G?MMA|WARPGROUP\w*|UTC\w*",
     Category.SPECIAL: r"MUFU",
     Category.CONVERT: r"[FI]2[FI]P?|FRND|I2I|F2IP",
     Category.LDG: r"LDG|LD",
     Category.STG: r"STG|ST",
-    Category.LDS: r"LDS|LDSM",
+    Category.LDS: r"LDS",
+    Category.LDSM: r"LDSM",
     Category.STS: r"STS|STSM|STAS",
     Category.LDL: r"LDL",
     Category.STL: r"STL",
@@ -135,6 +138,7 @@ def _instruction(
         labels[goal["label"]] if goal else None,
         falls_through=is_conditional or root not in _ENDS or "DIV" in modifiers,
         clocks=max(1, clocks),
+        matrix=shape_in_sass(opcode),
     )
 
 

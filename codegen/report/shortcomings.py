@@ -8,7 +8,7 @@ Reasons why a kernel is slower than it could be, from its machine code.
 | spills              | none                                                                       |
 | global memory       | nine tenths of the bytes of loads, stores and copies 16 or more at a time  |
 | shared memory       | a bank factor of at most 1.05                                              |
-| multiply-adds       | a share of the main loop that depends on the tile (`expected_share`)       |
+| multiply-adds       | without tensor cores: a share of the main loop by tile (`expected_share`)  |
 | sectors             | at most 1.05 times those that would hold the bytes that warps ask for      |
 """
 
@@ -97,7 +97,7 @@ def shortcomings(kernel: KernelEvidence, tile: Tile | None) -> Iterator[str]:
     if sector is not None and sector > MOST_SECTOR_FACTOR:
         yield f"sector factor {sector:.2f}"
     expected = None if tile is None else expected_share(tile)
-    if expected is not None and kernel.loop is not None:
+    if expected is not None and kernel.loop is not None and not kernel.loop.mix.matrices:
         share = kernel.loop.mix.share(Category.FFMA)
         if round(share, 2) < expected:
             yield f"FFMA share {share:.2f} of {expected:.2f}"

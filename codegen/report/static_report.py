@@ -10,7 +10,7 @@ PTX is read instead of the machine code, and a note in `notes` reports this.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
@@ -24,11 +24,15 @@ from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemb
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
 from tilewright.codegen.report.instruction import Category, Code
-from tilewright.codegen.report.instruction_mix import instruction_mix
+from tilewright.codegen.report.instruction_mix import InstructionMix, instruction_mix
 from tilewright.codegen.report.loops import main_loop, reachable
 from tilewright.codegen.report.occupancy import Occupancy, occupancy
 from tilewright.codegen.report.ptx import parse_ptx
-from tilewright.codegen.report.resources import Resources, parse_resources
+from tilewright.codegen.report.resources import (
+    Resources,
+    parse_resources,
+    register_limit,
+)
 from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.report.text import kernel_text
 from tilewright.codegen.report.traffic import Traffic, traffic_of
@@ -97,7 +101,7 @@ def static_report(
             launch,
             target,
             codes[name],
-            parse_resources(compiled[name].log)[name],
+            _resources(compiled[name], name, target),
             (costs or {}).get(name),
             (counters or {}).get(name),
         )
@@ -163,10 +167,20 @@ def _evidence(
         mix,
         MainLoop(source_line(code, loop), instruction_mix(code, loop.body)) if loop else None,
         traffic,
-        roofline_seconds(cost.flops, cost.global_bytes, target) if cost else None,
+        _roofline(mix, cost, target) if cost else None,
         _estimate(code, cost, resident, traffic, launch.cluster, target),
         mix.count(Category.TMA) * _bytes_of_copy(plan, launch),
     )
+
+
+def _resources(compiled: CompiledCubin, name: str, target: Target) -> Resources:
+    limit = register_limit(compiled.ptx, name, target)
+    return replace(parse_resources(compiled.log)[name], register_limit=limit)
+
+
+def _roofline(mix: InstructionMix, cost: KernelCost, target: Target) -> float:
+    bits = min((shape.bits for shape in mix.matrices), default=None)
+    return roofline_seconds(cost.flops, cost.global_bytes, target, bits)
 
 
 def _bytes_of_copy(plan: Plan, launch: Launch) -> float:

@@ -15,6 +15,9 @@ from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.resources import Resources
 from tilewright.passes.cost.ledger import bytes_text
 
+_UNITS = (Category.HMMA, Category.MATRIX, Category.TMA, Category.ATOMIC)
+"""Categories that the line `code` lists before the accesses."""
+
 
 def kernel_text(kernel: KernelEvidence) -> str:
     """Return the text of the report on a kernel, without a final newline."""
@@ -25,12 +28,12 @@ def kernel_text(kernel: KernelEvidence) -> str:
 
 
 def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
-    launch, most = kernel.launch, kernel.target.max_registers_per_thread
-    yield "registers", f"{kernel.resources.registers} of {most}, {_local_memory(kernel.resources)}"
+    launch, used = kernel.launch, kernel.resources
+    yield "registers", f"{used.registers} of {used.register_limit}, {_local_memory(used)}"
     yield "shared memory", f"{_shared(kernel)}{_conflicts(kernel)}"
     yield "occupancy", _occupancy(kernel)
     yield "blocks", f"{launch.grid}, {launch.grid / kernel.target.sms:.2f} an SM"
-    yield "code", f"{kernel.mix.total} {kernel.language} instructions: {_accesses(kernel.mix)}"
+    yield "code", f"{kernel.mix.total} {kernel.language} instructions: {_units(kernel.mix)}"
     if kernel.loop is not None:
         line = f"line {kernel.loop.line}, " if kernel.loop.line else ""
         yield "main loop", f"{line}{kernel.loop.mix.total} instructions: {_mix(kernel.loop.mix)}"
@@ -87,7 +90,7 @@ def _device_memory(kernel: KernelEvidence) -> str:
 def _mix(mix: InstructionMix) -> str:
     return _listed(
         f"{count} {category} ({100 * mix.share(category):.0f} %)"
-        if category in (Category.FFMA, Category.MATRIX)
+        if category in (Category.FFMA, Category.HMMA, Category.MATRIX)
         else f"{count} {category}"
         for category, count in mix.counts.items()
         if category not in ACCESSES
@@ -96,7 +99,17 @@ def _mix(mix: InstructionMix) -> str:
 
 def _accesses(mix: InstructionMix) -> str:
     """Return the number of accesses by category and width, as `4 LDG.128`."""
-    return _listed(f"{n} {category}.{bits}" for (category, bits), n in mix.accesses.items())
+    return _listed(_each_access(mix))
+
+
+def _units(mix: InstructionMix) -> str:
+    """Return the number of instructions in `_UNITS` by category, and `_accesses`."""
+    units = (f"{mix.count(kind)} {kind}" for kind in _UNITS if mix.count(kind))
+    return _listed([*units, *_each_access(mix)])
+
+
+def _each_access(mix: InstructionMix) -> Iterator[str]:
+    return (f"{n} {category}.{bits}" for (category, bits), n in mix.accesses.items())
 
 
 def _listed(parts: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from the same source line only the longest counts.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY, path_clocks
 from tilewright.codegen.report.estimate import Work
@@ -49,7 +49,8 @@ def work_of(
     """
     Return the work of one launch with the code `code` and the cost `cost`.
 
-    `sector_bytes` and `wavefronts` are totals of the launch, counted or estimated.
+    `sector_bytes` and `wavefronts` are totals of the launch, counted or estimated. Wavefronts of
+    `ldmatrix` in the code replace `wavefronts` if there are more.
     """
     counted = _longest_versions(code)
     runs = _runs(code, cost, counted)
@@ -59,8 +60,11 @@ def work_of(
     warps = cost.blocks * -(-cost.threads // WARP_SIZE)
 
     def executed(*categories: Category) -> float:
-        looped = sum(runs[loop] * _count(mixes[loop], categories) for loop in counted)
-        return warps * (_count(once, categories) + looped)
+        return total(lambda mix: _count(mix, categories))
+
+    def total(measure: Callable[[InstructionMix], float]) -> float:
+        looped = sum(runs[loop] * measure(mixes[loop]) for loop in counted)
+        return warps * (measure(once) + looped)
 
     latency = _latency(cost.global_bytes, sector_bytes)
     path = path_clocks(code, straight, global_latency=latency) + sum(
@@ -75,9 +79,11 @@ def work_of(
         instructions=executed(),
         float32=executed(Category.FFMA, Category.FLOAT),
         special=executed(Category.SPECIAL),
-        wavefronts=wavefronts,
+        wavefronts=max(wavefronts, total(_matrix_wavefronts)),
         path_clocks=path,
         cluster=cluster,
+        mma=total(lambda mix: _mma_count(mix, by_group=False)),
+        wgmma=total(lambda mix: _mma_count(mix, by_group=True)),
     )
 
 
@@ -142,7 +148,25 @@ def _without_outer(in_step: Mapping[Loop, float]) -> dict[Loop, float]:
 
 
 def _flops(mix: InstructionMix) -> float:
-    return sum(flops * mix.count(category) for category, flops in _FLOPS.items())
+    in_matrices = sum(shape.flops * number for shape, number in mix.matrices.items())
+    return in_matrices + sum(flops * mix.count(category) for category, flops in _FLOPS.items())
+
+
+def _mma_count(mix: InstructionMix, *, by_group: bool) -> float:
+    """
+    Return the number of `mma.sync` m16n8k16 on half types that occupy a tensor core for as long as
+    the matrix instructions of one warp, or of groups of warps (`by_group`).
+    """
+    shapes = mix.matrices.items()
+    return sum(shape.mma_count * n for shape, n in shapes if (shape.warps > 1) == by_group)
+
+
+def _matrix_wavefronts(mix: InstructionMix) -> float:
+    """
+    Return the wavefronts of `ldmatrix` without bank conflicts: one for each matrix of 8 rows of 16
+    bytes.
+    """
+    return sum(n * bits // 32 for (kind, bits), n in mix.accesses.items() if kind is Category.LDSM)
 
 
 def _global_bytes(mix: InstructionMix) -> float:

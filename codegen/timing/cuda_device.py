@@ -128,7 +128,9 @@ def peaks(lib: LibCuda, ordinal: int, target: Target) -> Peaks:
     )
     flops = 2 * target.fp32_lanes * sms * clock * 1e3
     bandwidth = _PER_CLOCK * memory_clock * 1e3 * bits / 8
-    return Peaks(flops or target.flops, bandwidth or target.bandwidth)
+    flops = flops or target.flops
+    tensor_flops = flops * target.tensor_flops / target.flops
+    return Peaks(flops, bandwidth or target.bandwidth, tensor_flops)
 
 
 def device_attribute(lib: LibCuda, ordinal: int, number: int) -> int:

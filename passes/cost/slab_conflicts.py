@@ -19,7 +19,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.target import SCHEDULERS, WARP_SIZE
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.matrix_reads import matrix_read
@@ -34,9 +34,6 @@ from tilewright.passes.facts.vector_width import VectorAccess
 
 USUAL_UNROLL_LIMIT = 16
 """Steps up to which `mark-unroll` unrolls a loop by default."""
-
-_SCHEDULERS = 4
-"""Warp schedulers of an SM; each issues one instruction per clock."""
 
 
 class Request(NamedTuple):
@@ -80,7 +77,7 @@ class Traffic(NamedTuple):
         Estimated clocks of all requests: one per wavefront, plus the issue of requests by four
         schedulers.
         """
-        return self.wavefronts + self.requests / _SCHEDULERS
+        return self.wavefronts + self.requests / SCHEDULERS
 
     @property
     def factor(self) -> float:

@@ -148,7 +148,7 @@ def test_assumed_clocks():
     assert assumed["lds.4.apart"] == 2
     assert (assumed["lds.16.distinct"], assumed["lds.16.uniform"]) == (4, 2)
     assert (assumed["ffma"], assumed["ffma.free"]) == (pytest.approx(1.2), 1)
-    assert assumed["hmma"] == 4
+    assert assumed["hmma"] == 6
     assert MICROS["cluster.2"].is_on(target)
     assert not MICROS["cluster.2"].is_on(target_named("sm_80"))
 

@@ -8,7 +8,7 @@ from tilewright.codegen.timing.device import Call, Recording
 from tilewright.codegen.timing.roofline import Peaks
 from tilewright.codegen.timing.timer import Replay
 
-PEAKS = Peaks(flops=1e12, bandwidth=1e12)
+PEAKS = Peaks(flops=1e12, bandwidth=1e12, tensor_flops=4e12)
 
 
 class ScriptedTimer:

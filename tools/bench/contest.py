@@ -22,7 +22,13 @@ from tilewright.codegen.timing.samples import timing
 from tilewright.codegen.timing.verdict import Result
 from tilewright.errors import TilewrightError, summary_of
 from tilewright.interpreters.judge import Judge
-from tilewright.tools.bench.contestants import OURS, Prepare, float32_settings, forget_compiled
+from tilewright.tools.bench.contestants import (
+    OURS,
+    Prepare,
+    allows_tf32,
+    float32_settings,
+    forget_compiled,
+)
 from tilewright.tools.bench.work import work_of
 from tilewright.tools.bench.workload import Inputs, Workload
 from tilewright.tools.program import captured_program
@@ -52,6 +58,11 @@ class Outcome:
     """Clocks and power of the device directly after the timing."""
     settings: dict[str, dict[str, Any]]
     """Settings of PyTorch's float32 products at the time of each recording."""
+
+    @property
+    def floor_us(self) -> float:
+        """Minimum time of Tilewright's kernels in microseconds (`Peaks.floor_us`)."""
+        return _floor_us(self.peaks, self.work, self.settings.get(OURS, {}))
 
 
 @dataclass
@@ -105,7 +116,7 @@ class Contest:
             name: Result(
                 timing(samples[name], copies) if name in samples else None,
                 problems.get(name, ""),
-                self._least_us(name, work),
+                self._least_us(name, work, settings.get(name, {})),
             )
             for name in self.contestants
         }
@@ -174,13 +185,13 @@ class Contest:
                     return f"wrong: {problem}"
         return ""
 
-    def _least_us(self, name: str, work: Work) -> float:
+    def _least_us(self, name: str, work: Work, settings: Mapping[str, Any]) -> float:
         """
-        Return the lower bound of a contestant's time in microseconds. The bound for PyTorch assumes
-        the peak of tensor cores, which Tilewright does not use in float32.
+        Return the lower bound of a contestant's time in microseconds. The bound for Tilewright
+        assumes that its kernels do all multiplications, which PyTorch's need not do.
         """
         peaks = self.device.peaks
-        return peaks.floor_us(work) if name == OURS else peaks.least_us(work)
+        return _floor_us(peaks, work, settings) if name == OURS else peaks.least_us(work)
 
 
 @contextmanager
@@ -190,6 +201,10 @@ def losing_device(name: str) -> Generator[None]:
         yield
     except Exception as err:
         raise DeviceLostError(f"{name}: {summary_of(err)}") from err
+
+
+def _floor_us(peaks: Peaks, work: Work, settings: Mapping[str, Any]) -> float:
+    return peaks.floor_us(work, allows_tf32=allows_tf32(settings))
 
 
 def _complaint_of(workload: Workload) -> ResultCheck:

@@ -54,6 +54,12 @@ def float32_settings() -> dict[str, Any]:
     }
 
 
+def allows_tf32(settings: Mapping[str, Any]) -> bool:
+    """True if `settings`, as `float32_settings` returns them, allow TF32 in matrix products."""
+    is_high = settings.get("matmul", "highest") in ("high", "medium")
+    return is_high or bool(settings.get("matmul.allow_tf32", False))
+
+
 def forget_compiled() -> None:
     """Reset `torch.compile`, so that one workload does not influence the next."""
     import torch._dynamo

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.codegen.launch_plan import Plan
+from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import kernel_costs
 from tilewright.codegen.runtime.driver import Driver
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
@@ -20,7 +20,7 @@ from tilewright.codegen.runtime.tensors import loaders
 from tilewright.codegen.timing.device import Call, Device
 from tilewright.codegen.timing.look import look, turns_of
 from tilewright.codegen.timing.protocol import Protocol
-from tilewright.codegen.timing.roofline import Work
+from tilewright.codegen.timing.roofline import HALF_TYPES, Work
 from tilewright.codegen.timing.samples import Timing
 from tilewright.passes.cost.kernel_cost import KernelCost
 from tilewright.tools.bench.contest import RECORDINGS, Contest, losing_device
@@ -59,9 +59,10 @@ class LaunchClock:
             buffers.update(zip(alone.writes, results, strict=True))
             time = self._timing(alone, loaded, given)
             cost = costs[launch.kernel]
-            work = Work(int(cost.flops), cost.global_bytes)
+            work = _work(plan, launch, cost)
             floor = self.device.peaks.floor_us(work)
-            figures = {"floor_us": floor, "roofline": floor / time.us, **work._asdict()}
+            figures = {"floor_us": floor, "roofline": floor / time.us}
+            figures |= {"flops": work.flops, "bytes": work.bytes}
             shape = {"kernel": launch.kernel, "grid": launch.grid, "block": launch.block}
             found.append({**shape, **time._asdict(), **figures})
         total = sum(row["us"] for row in found)
@@ -87,6 +88,13 @@ def each_launch(contest: Contest, workload: Workload) -> list[Row]:
     clock = LaunchClock(device, ours.driver, ours.target)
     with losing_device(OURS):
         return clock.rows(compiled.plan, costs, inputs)
+
+
+def _work(plan: Plan, launch: Launch, cost: KernelCost) -> Work:
+    """Return the work of a launch. All products count as those of half types if it reads any."""
+    flops = int(cost.flops)
+    reads_half = any(plan.buffers[number].dtype.name in HALF_TYPES for number in launch.inputs)
+    return Work(flops, cost.global_bytes, flops if reads_half else 0)
 
 
 def _call(loaded: LoadedPlan, inputs: Sequence[Any]) -> Call:

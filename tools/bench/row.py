@@ -37,7 +37,7 @@ def measured(outcome: Outcome) -> Row:
     eager = peers.pop(EAGER, NOT_MEASURED)
     mode = best(peers)
     compiled = _joined(peers) if mode is None else peers[mode]
-    floor = outcome.peaks.floor_us(outcome.work)
+    floor = outcome.floor_us
     us = _us(ours)
     tflops, tbytes = (None, None) if us is None else outcome.work.rates(us)
     to_eager, to_compiled = verdict(ours, eager), verdict(ours, compiled)

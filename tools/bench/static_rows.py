@@ -66,7 +66,7 @@ def rows_of(case: AnyCase, target: str, db: Db) -> Iterator[Row]:
 def _floor_us(case: AnyCase, captured: Captured, target: Target) -> float:
     if isinstance(case, Case):
         return case.floor_us
-    return Peaks(target.flops, target.bandwidth).floor_us(work_of(captured))
+    return Peaks(target.flops, target.bandwidth, target.tensor_flops).floor_us(work_of(captured))
 
 
 def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float) -> Row:

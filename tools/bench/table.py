@@ -57,7 +57,7 @@ def print_outcome(outcome: Outcome, out: Console) -> None:
     """Print a line for each contestant of one workload."""
     numbers = ("us", "quartiles", "A/A", "ours is", "TFLOP/s", "TB/s", "roofline")
     shown = table("", *numbers, "why not", numbers=numbers)
-    floor, ours = outcome.peaks.floor_us(outcome.work), outcome.results[OURS]
+    floor, ours = outcome.floor_us, outcome.results[OURS]
     for name, result in outcome.results.items():
         found = verdict(ours, result)
         cells = ["-"] * 6

@@ -5,13 +5,16 @@ Minimum work of a captured function, by its graph: operations of contractions, a
 The work is a lower bound. An input counts if some operator reads all of it, not if it is only
 indexed. Half of the products of causal attention count. An unknown operator counts as no
 operations.
+
+Products of half types count separately, because tensor cores multiply them faster. Operands that
+are converted from half types count as half types.
 """
 
 from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
-from tilewright.codegen.timing.roofline import Work
+from tilewright.codegen.timing.roofline import HALF_TYPES, Work
 from tilewright.frontend.capture import Captured
 
 _VIEWS = {
@@ -22,6 +25,8 @@ _VIEWS = {
 Operators that compute nothing: they read those elements of their input that the users of the result
 read.
 """
+_CONVERSIONS = {"to", "_to_copy", "float", "type_as"}
+"""Operators that convert all elements of their input to another type."""
 _LOOK_UPS = {
     *("embedding", "index", "index_select", "gather", "take", "take_along_dim", "slice", "select"),
     *("narrow", "diagonal", "split", "split_with_sizes", "chunk", "unbind", "tril", "triu"),
@@ -36,8 +41,9 @@ def work_of(captured: Captured) -> Work:
     read = sum(_bytes(i.tensor) for i in captured.inputs if _is_read(nodes[i.node], captured))
     outputs = {output.value for output in captured.outputs if output.is_tensor}
     written = sum(_bytes(node.meta["val"]) for node in outputs)
-    flops = sum(_flops(node) for node in graph.nodes if node.op == "call_function")
-    return Work(flops, read + written)
+    calls = [node for node in graph.nodes if node.op == "call_function"]
+    half = sum(_flops(node) for node in calls if _multiplies_halves(node))
+    return Work(sum(map(_flops, calls)), read + written, half)
 
 
 def _bytes(tensor: Any) -> int:
@@ -69,6 +75,22 @@ def _name(node: Any) -> str:
 def _flops(node: Any) -> int:
     formula = _FORMULAS.get(_name(node))
     return 0 if formula is None else formula(node)
+
+
+def _multiplies_halves(node: Any) -> bool:
+    """True if all floating-point operands of a contraction have half types, or had them."""
+    formula = _FORMULAS.get(_name(node))
+    operands = [each for each in node.args if hasattr(each, "meta")]
+    floats = [each for each in operands if each.meta["val"].dtype.is_floating_point]
+    return formula is not None and all(map(_was_half, floats))
+
+
+def _was_half(node: Any) -> bool:
+    """True if the elements of a node have a half type, or are converted from one."""
+    if str(node.meta["val"].dtype).removeprefix("torch.") in HALF_TYPES:
+        return True
+    converts = node.op == "call_function" and _name(node) in _VIEWS | _CONVERSIONS
+    return converts and _was_half(node.args[0])
 
 
 def _shape(node: Any) -> tuple[int, ...]:

@@ -71,3 +71,21 @@ def test_ptx_has_its_own_names():
     body = "ld.global.v2.f32 {%f1, %f2}, [%rd1];\nadd.f32 %f3, %f2, %f2;"
     code = parse_ptx(f".entry k(\n)\n{{\n{body}\n}}\n")["k"]
     assert path_clocks(code, range(2), global_latency=100) == 101
+
+
+MMA = "HMMA.16816.F32.BF16 R4, R12, R16, R4"
+
+
+@pytest.mark.parametrize("register", ["R4", "R7"])
+def test_sums_of_a_matrix_instruction_are_waited_for(register: str):
+    assert _clocks(MMA, f"FADD R3, {register}, R3") == 33 + 1
+    assert _clocks(MMA, "FADD R3, R8, R3") == 2
+
+
+def test_dependent_matrix_instructions_wait_and_others_do_not():
+    assert _clocks(MMA, MMA) == 33 + 1
+    assert _clocks(MMA, "HMMA.16816.F32.BF16 R8, R12, R16, R8") == 2
+
+
+def test_matrices_are_loaded_from_shared_memory():
+    assert _clocks("LDSM.16.M88.4 R12, [R20]", MMA) == 33 + 1

@@ -35,6 +35,8 @@ IDLE = Work(
         ({"sector_bytes": 64 * 132 * 1e9}, "L2", 1e9 / CLOCK),
         ({"instructions": 4 * 132 * 1e9}, "issue", 1e9 / CLOCK),
         ({"float32": 4 * 132 * 1e9}, "float32", 1.2e9 / CLOCK),
+        ({"mma": 4 * 132 * 1e9}, "tensor cores", 6e9 / CLOCK),
+        ({"wgmma": 4 * 132 * 1e9}, "tensor cores", 4e9 / CLOCK),
         ({"special": 132 * 1e9}, "special functions", 2e9 / CLOCK),
         ({"wavefronts": 132 * 1e9}, "shared memory", 1e9 / CLOCK),
         ({"path_clocks": 1e9}, "latency", 2e9 / CLOCK),  # two rounds of 264 blocks
@@ -77,6 +79,8 @@ def test_nothing_is_faster_than_a_launch():
 def test_the_roofline():
     assert roofline_seconds(66.9e12, 0, H100) == pytest.approx(1)
     assert roofline_seconds(0, 3.35e12, H100) == pytest.approx(1)
+    assert roofline_seconds(H100.tensor_flops, 0, H100, matrix_bits=16) == pytest.approx(1)
+    assert roofline_seconds(H100.tensor_flops, 0, H100, matrix_bits=32) == pytest.approx(2)
 
 
 def _product(size: int) -> KernelCost:
@@ -109,6 +113,44 @@ def test_a_large_product_is_bound_by_its_arithmetic_and_not_by_memory():
     assert found.seconds > roofline_seconds(cost.flops, cost.global_bytes, H100)
     assert found.seconds < 1.5 * roofline_seconds(cost.flops, cost.global_bytes, H100)
     assert found.parts["device memory"] < 0.1 * found.seconds
+
+
+def _half_product(size: int) -> KernelCost:
+    """Return the cost of `mma_bf16` for square matrices: blocks stage 256 rows of each chunk."""
+    blocks, chunks = (size // 128) ** 2, size // 64
+    return KernelCost(
+        blocks=blocks,
+        threads=256,
+        flops=2 * size**3,
+        global_bytes=8 * size**2,
+        accessed_bytes=blocks * chunks * 256 * 64 * 2 + 4 * size**2,
+    )
+
+
+def test_a_product_on_tensor_cores():
+    """
+    A block of 8 warps does a chunk of 64 by 64 `mma.sync` a warp, 768 clocks of 4 tensor cores, and
+    by 24 `ldmatrix` a warp, 768 wavefronts.
+    """
+    size, cost = 4096, _half_product(4096)
+    code = sass_of("tensor.cu")["mma_bf16"]
+    work = work_of(code, cost, 1, cost.accessed_bytes, 0)
+    chunks = cost.blocks * size / 64
+    assert work.mma == pytest.approx(chunks * 8 * 64, rel=0.01)
+    assert work.wavefronts == pytest.approx(chunks * 8 * 24 * 4, rel=0.01)
+    found = estimate(work, H100)
+    clocks = 8 * 64 * 768  # the busiest SM has 8 of 1024 blocks
+    assert found.parts["tensor cores"] == pytest.approx(clocks / CLOCK, rel=0.01)
+    assert found.parts["shared memory"] == pytest.approx(clocks / CLOCK, rel=0.01)
+    assert found.seconds > roofline_seconds(cost.flops, cost.global_bytes, H100, 16)
+
+
+def test_counted_wavefronts_include_conflicts_of_matrix_loads():
+    cost = _half_product(512)
+    code = sass_of("tensor.cu")["mma_bf16"]
+    free = work_of(code, cost, 1, cost.accessed_bytes, 0).wavefronts
+    assert work_of(code, cost, 1, cost.accessed_bytes, 2 * free).wavefronts == 2 * free
+    assert work_of(code, cost, 1, cost.accessed_bytes, 0.5 * free).wavefronts == free
 
 
 def _copy(elements: int, blocks: int) -> KernelCost:

@@ -7,6 +7,7 @@ from machine_code import GENERATIONS, resources_of, sass_of
 from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.report.instruction_mix import InstructionMix, instruction_mix
 from tilewright.codegen.report.loops import main_loop, reachable
+from tilewright.codegen.report.matrix_shape import MatrixShape
 
 
 def _loop_mix(file: str, kernel: str, target: str = "sm_90a") -> InstructionMix:
@@ -52,3 +53,20 @@ def test_spills_are_loads_and_stores_of_local_memory():
 def test_an_empty_mix():
     mix = instruction_mix(sass_of("sgemm.cu")["sgemm"], [])
     assert (mix.total, mix.share(Category.FFMA), mix.accesses) == (0, 0.0, {})
+
+
+@pytest.mark.parametrize("target", GENERATIONS)
+def test_a_product_on_tensor_cores(target: str):
+    """A warp's 64 x 32 products of 64: 4 * 4 * 4 `mma.sync`, and 4 + 2 `ldmatrix` for each 16."""
+    mix = _loop_mix("tensor.cu", "mma_bf16", target)
+    assert mix.count(Category.HMMA) == 64
+    assert mix.matrices == {MatrixShape(16, 8, 16, 16): 64}
+    assert mix.accesses[Category.LDSM, 128] == 24
+    assert mix.count(Category.LDS, Category.FFMA) == 0
+
+
+@pytest.mark.parametrize("target", GENERATIONS)
+def test_tf32_and_transposed_matrices(target: str):
+    mix = _loop_mix("tensor.cu", "mma_tf32", target)
+    assert mix.matrices == {MatrixShape(16, 8, 8, 32): 1}
+    assert mix.accesses[Category.LDSM, 128] == 2

@@ -5,6 +5,7 @@ from machine_code import sass_of
 
 from tilewright.codegen.report.instruction import Category, Code, Instruction
 from tilewright.codegen.report.loops import loops, main_loop, reachable
+from tilewright.codegen.report.matrix_shape import MatrixShape
 from tilewright.codegen.report.work import source_line
 
 
@@ -94,3 +95,12 @@ def test_a_division_has_no_loop_and_its_slow_path_is_not_counted():
     code = sass_of("odd.cu")["division"]
     assert loops(code) == ()
     assert len(reachable(code)) < 40 < len(code.instructions)
+
+
+def test_matrix_instructions_count_as_their_multiply_adds():
+    """A loop of one `mma.sync`, 64 multiply-adds a thread, computes more than one of 20."""
+    matrix = Instruction("X", "", Category.HMMA, matrix=MatrixShape(16, 8, 16, 16))
+    code = _code(WORK, jump(0), *[WORK] * 20, jump(2), END)
+    found = main_loop(Code("SASS", (matrix, *code.instructions[1:])))
+    assert found is not None
+    assert found.start == 0

@@ -9,6 +9,8 @@ from tilewright.codegen.report.instruction_mix import instruction_mix
 from tilewright.codegen.report.loops import main_loop
 from tilewright.codegen.report.ptx import parse_ptx
 
+MMA = "mma.sync.aligned.m16n8k16.row.col"
+
 
 def _only(statement: str) -> Instruction:
     (code,) = parse_ptx(f".visible .entry k(\n)\n{{\n{statement}\n}}\n").values()
@@ -22,18 +24,21 @@ def _only(statement: str) -> Instruction:
         ("fma.rn.f32 %f1, %f2, %f3, %f1;", Category.FFMA, 0),
         ("@%p1 add.f32 %f1, %f2, %f3;", Category.FLOAT, 0),
         ("fma.rn.f64 %fd1, %fd2, %fd3, %fd1;", Category.DOUBLE, 0),
+        (f"{MMA}.f32.bf16.bf16.f32 {{%f1}}, {{%r1}}, {{%r2}}, {{%f1}};", Category.HMMA, 0),
+        (f"{MMA}.s32.s8.s8.s32 {{%r1}}, {{%r2}}, {{%r3}}, {{%r1}};", Category.HMMA, 0),
+        ("wgmma.fence.sync.aligned;", Category.HMMA, 0),
         ("rsqrt.approx.ftz.f32 %f1, %f2;", Category.SPECIAL, 0),
         ("cvt.rn.f16.f32 %h1, %f2;", Category.CONVERT, 0),
         ("ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", Category.LDG, 128),
         ("ld.global.nc.u16 %rs1, [%rd1];", Category.LDG, 16),
         ("st.global.v2.f32 [%rd1], {%f1, %f2};", Category.STG, 64),
         ("ld.shared.f32 %f1, [%r1];", Category.LDS, 32),
-        ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1,%r2,%r3,%r4}, [%r5];", Category.LDS, 128),
-        ("ldmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 {%r1}, [%r5];", Category.LDS, 32),
+        ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1,%r2,%r3,%r4}, [%r5];", Category.LDSM, 128),
+        ("ldmatrix.sync.aligned.m8n8.x1.trans.shared::cta.b16 {%r1}, [%r5];", Category.LDSM, 32),
         (
             "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4},"
             " {%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};",
-            Category.MATRIX,
+            Category.HMMA,
             0,
         ),
         ("cvt.rna.tf32.f32 %r1, %f2;", Category.CONVERT, 0),

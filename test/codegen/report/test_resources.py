@@ -7,7 +7,8 @@ import pytest
 from machine_code import GENERATIONS, resources_of, sass_of
 
 from tilewright.codegen.report.loops import reachable
-from tilewright.codegen.report.resources import Resources, parse_resources
+from tilewright.codegen.report.resources import Resources, parse_resources, register_limit
+from tilewright.dialects.target import target as target_named
 from tilewright.errors import TilewrightError
 
 _LOG = """\
@@ -57,3 +58,30 @@ def test_the_code_names_no_register_beyond(target: str):
             operands = (code.instructions[place].operands for place in reachable(code))
             highest = max(int(n) for text in operands for n in re.findall(r"\bR(\d+)\b", text))
             assert highest < resources_of(file, target)[name].registers
+
+
+def test_launch_bounds_limit_registers():
+    """65536 registers of an SM for two blocks of 256 threads, four of them, or one of 1024."""
+    ptx = """
+.visible .entry two(
+	.param .u64 two_param_0
+)
+.maxntid 256, 1, 1
+.minnctapersm 2
+{
+.visible .entry four(
+)
+.maxntid 256
+.minnctapersm 4
+{
+.visible .entry large(
+)
+.maxntid 1024
+{
+.visible .entry free(
+)
+{
+"""
+    h100 = target_named("sm_90a")
+    names = ("two", "four", "large", "free")
+    assert [register_limit(ptx, name, h100) for name in names] == [128, 64, 64, 255]

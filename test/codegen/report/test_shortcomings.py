@@ -10,6 +10,7 @@ from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
 from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.matrix_shape import MatrixShape
 from tilewright.codegen.report.occupancy import occupancy
 from tilewright.codegen.report.resources import Resources
 from tilewright.codegen.report.shortcomings import (
@@ -49,6 +50,13 @@ def test_a_product_has_the_share_of_its_tile():
     assert not list(shortcomings(_with_loop(FFMA=85, LDS=15), Tile(64, 64)))
     found = list(shortcomings(_with_loop(FFMA=84, LDS=16), Tile(64, 64)))
     assert found == ["FFMA share 0.84 of 0.85"]
+
+
+def test_a_product_on_tensor_cores_needs_no_multiply_adds():
+    found = _with_loop(HMMA=64, LDSM=24, INTEGER=100)
+    assert found.loop is not None
+    mix = replace(found.loop.mix, matrices={MatrixShape(16, 8, 16, 16): 64})
+    assert not list(shortcomings(replace(found, loop=MainLoop(0, mix)), Tile(128, 128)))
 
 
 def test_computing_operands_lowers_the_expected_share():

@@ -7,6 +7,7 @@ from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
 from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
+from tilewright.codegen.report.matrix_shape import MatrixShape
 from tilewright.codegen.report.occupancy import occupancy
 from tilewright.codegen.report.resources import Resources
 from tilewright.codegen.report.text import kernel_text
@@ -51,6 +52,21 @@ def test_unknown_figures_are_omitted():
         "  code           7 SASS instructions: 2 LDS.128, 1 LDL.32",
         "  device memory  4 KiB at least",
     ]
+
+
+def test_units_are_listed_before_accesses():
+    counts = {Category.HMMA: 64, Category.LDSM: 24, Category.TMA: 2, Category.ATOMIC: 4}
+    shape = MatrixShape(16, 8, 16, 16)
+    mix = InstructionMix(counts, {(Category.LDSM, 128): 24}, {shape: 64})
+    kernel = replace(_PLAIN, mix=mix, loop=MainLoop(0, mix))
+    expected = "94 SASS instructions: 64 HMMA, 2 TMA, 4 atomic, 24 LDSM.128"
+    assert _line(kernel, "code") == expected
+    assert _line(kernel, "main loop") == "94 instructions: 64 HMMA (68 %), 2 TMA, 4 atomic"
+
+
+def test_registers_that_launch_bounds_limit():
+    kernel = replace(_PLAIN, resources=Resources(64, 0, 0, 0, 0, 0, register_limit=64))
+    assert _line(kernel, "registers") == "64 of 64, no spills, no stack"
 
 
 def test_spills_and_a_stack():

@@ -39,6 +39,7 @@ def test_peaks_are_those_of_the_gpu_that_is_present() -> None:
     h100 = peaks(driver(H100), 0, target("sm_90a"))
     assert h100.flops == pytest.approx(66.9e12, rel=1e-3)
     assert h100.bandwidth == pytest.approx(3.352e12, rel=1e-3)
+    assert h100.tensor_flops == pytest.approx(16 * h100.flops)
     # The H200 has the same architecture, with more bandwidth than the H100's data sheet states.
     h200 = peaks(driver({**H100, 36: 3_201_000, 37: 6144}), 0, target("sm_90a"))
     assert h200.bandwidth == pytest.approx(4.917e12, rel=1e-3)
@@ -46,7 +47,8 @@ def test_peaks_are_those_of_the_gpu_that_is_present() -> None:
 
 def test_peaks_fall_back_to_those_of_the_target() -> None:
     known = target("sm_90a")
-    assert peaks(driver({}), 0, known) == (known.flops, known.bandwidth)
+    fallback = (known.flops, known.bandwidth, known.tensor_flops)
+    assert peaks(driver({}), 0, known) == pytest.approx(fallback)
 
 
 class Torch:

@@ -6,7 +6,7 @@
 // loaded one by one. Rows and columns beyond the ends are masked.
 //
 // CHECK:  %acc = loop.reduce %ki in 16 with add by(m16n8k8_tf32) {
-// KERNEL: kernel.load_matrix %as[%thread mod 16, %ki * 8 + (%thread floordiv 16) mod 2 * 4] to %a_1[0] count 4
+// KERNEL: kernel.load_matrix %as[%thread mod 16, %ki * 8 + %thread floordiv 16 * 4] to %a_1[0] count 4
 // KERNEL: kernel.unroll %element in 2 {
 // KERNEL: loop.load %bs[
 loop.kernel @mm(%a: memref<15x16xf32>, %b: memref<16x8xf32>) -> (%out: memref<15x8xf32>) {

@@ -14,6 +14,7 @@ from scripted_device import ScriptedDevice
 
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.codegen.timing.protocol import Protocol
+from tilewright.codegen.timing.rotation import LEAST
 from tilewright.frontend.expression import parse_expression
 from tilewright.tools.bench import contestants
 from tilewright.tools.bench.contest import Contest, DeviceLostError, Outcome
@@ -191,6 +192,33 @@ def test_later_errors_are_found() -> None:
 
     row = row_of({"ours": computing(tiring)}, Clock(l2_bytes=600))
     assert row["problem"].startswith("wrong after many runs: the error is ")
+
+
+@pytest.mark.parametrize(
+    ("us", "dtype", "precision", "problem"),
+    [
+        (0.5, torch.float32, "highest", "not possible"),  # 524288 operations at 1 TFLOP/s
+        (0.5, torch.float32, "high", ""),  # TF32: 2 TFLOP/s
+        (0.2, torch.float32, "high", "not possible"),
+        (0.2, torch.bfloat16, "highest", ""),  # tensor cores: 4 TFLOP/s
+        (0.1, torch.bfloat16, "highest", "not possible"),
+    ],
+)
+def test_what_tensor_cores_can_do_is_possible(
+    us: float, dtype: torch.dtype, precision: str, problem: str
+) -> None:
+    x, w = (torch.ones(64, 64, dtype=dtype) for _ in range(2))
+    device = ScriptedDevice(lambda n: LEAST * us, l2_bytes=1)
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision(precision)
+        contest = Contest(device, {"ours": eager}, ONE_ROUND)
+        outcome = contest.run(Workload(torch.matmul, (x, w)), lambda phase: None)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert outcome.copies == LEAST
+    assert problem in outcome.results["ours"].reason_against
+    assert bool(problem) == bool(outcome.results["ours"].reason_against)
 
 
 def test_a_time_that_is_not_possible_gives_no_ratio() -> None:

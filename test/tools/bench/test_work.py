@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 import tilewright
+from tilewright.codegen.timing.roofline import Work
 from tilewright.errors import UsageError
 from tilewright.frontend.expression import parse_expression
 from tilewright.tools.bench.work import work_of
@@ -42,7 +43,31 @@ def inputs(text: str) -> list[torch.Tensor]:
 )
 def test_minimum_work(function: str, given: str, flops: int, elements: int) -> None:
     captured = tilewright.capture(eval(function, {"torch": torch, "F": F}), *inputs(given))
-    assert work_of(captured) == (flops, 4 * elements)
+    assert work_of(captured) == Work(flops, 4 * elements)
+
+
+@pytest.mark.parametrize(
+    ("function", "share"),
+    [
+        ("lambda x, w: x @ w", 1),
+        ("lambda x, w: x.float() @ w.to(torch.float32)", 1),
+        ("lambda x, w: x.float().reshape(2, 4, 16) @ w.float()", 1),
+        ("lambda x, w: x.float() @ (w.float() * 1.1)", 0),
+        ("lambda x, w: F.linear(x, w.T) + (x.float() + 1) @ w.float()", 0.5),
+    ],
+)
+def test_products_of_half_types(function: str, share: float) -> None:
+    x, w = (torch.empty(*shape, dtype=torch.bfloat16) for shape in ((8, 16), (16, 4)))
+    work = work_of(tilewright.capture(eval(function, {"torch": torch, "F": F}), x, w))
+    assert work.flops in (1024, 2048)
+    assert work.half_flops == share * work.flops
+
+
+def test_attention_of_half_types() -> None:
+    q, mask = torch.empty(1, 2, 4, 8, dtype=torch.float16), torch.ones(4, 4, dtype=torch.bool)
+    for given in ((q, q, q), (q, q, q, mask)):
+        work = work_of(tilewright.capture(F.scaled_dot_product_attention, *given))
+        assert work.half_flops == work.flops == 2 * 2 * 16 * 16
 
 
 def test_an_expanded_input_is_read_once() -> None:
