@@ -39,6 +39,7 @@ from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.facts.vector_width import VectorAccess
 
 REGISTER_BYTES = 4
@@ -129,8 +130,8 @@ def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
     """Return the factors of the product that `op` adds, or the reason why there are none."""
     if op.monoid.data is not Monoid.ADD or [*op.result_types] != [f32]:
         return "it does not add one product in float32"
-    if op.yield_op.mask is not None or op.is_bounded:
-        return "steps of K are masked"
+    if op.is_bounded:
+        return "the steps of a chunk are bounded"
     product = op.yield_op.values[0].owner
     if not isinstance(product, arith.MulfOp):
         return "it adds no product of two values"
@@ -138,6 +139,8 @@ def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
     left, right = factors
     if left is None or right is None:
         return "a factor is computed where it is used; stage it (stage-inputs)"
+    if slab_masks(op, (left.load, right.load)) is None:
+        return "a mask excludes steps of K for some threads only"
     return left, right
 
 
@@ -173,6 +176,8 @@ def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixP
     factors = factors_of(op)
     if isinstance(factors, str):
         return factors
+    if op.instruction is not None and op.yield_op.mask is not None:
+        return "its yield is masked; mask the slabs instead"
     if instruction not in instructions_for(factors):
         names = " and ".join(str(factor.element) for factor in factors)
         return f"{instruction} multiplies no elements of {names}"

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -25,6 +24,7 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, optional_mask
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.passes.facts.slab_masks import conditions_of
 from tilewright.passes.kernel.monoid_arith import joined
 from tilewright.passes.rewriting.appending import Appending
 
@@ -277,11 +277,4 @@ def _is_masked_load(op: Operation | Block, where: Access | None) -> bool:
     """True if `op` is a load whose mask implies the mask `where`."""
     if not isinstance(op, loop.LoadOp) or op.mask is None:
         return False
-    return _conjuncts(where) <= _conjuncts(op.where)
-
-
-def _conjuncts(where: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:
-    """Return the comparisons of a mask as a set, each in canonical form with its own operands."""
-    exprs, operands = where or ((), ())
-    masks = [optional_mask(([expr], operands)) for expr in exprs]
-    return {(map, tuple(values)) for values, map in masks if map is not None}
+    return conditions_of(where) <= conditions_of(op.where)

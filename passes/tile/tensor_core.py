@@ -42,7 +42,9 @@ from tilewright.dialects.matrix_instruction import (
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.matrix_product import factors_of, instructions_for, matrix_product
 from tilewright.passes.facts.memoised import held
+from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.reporting.trace import Rule
+from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
@@ -112,8 +114,23 @@ class TensorCorePass(SchedulingPass, RewritePattern):
         with arranged(self, launch) as new:
             rewriter.replace(launch, new)
         for op in innermost(new):
+            _mask_slabs(op, rewriter)
             op.by = MatrixInstructionAttr(self.instruction)
             rewriter.notify_op_modified(op)
+
+
+def _mask_slabs(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+    """Mask the slabs of the factors in place of the yield of a reduction."""
+    if op.yield_op.mask is None:
+        return
+    factors = factors_of(op)
+    assert not isinstance(factors, str)
+    masks = slab_masks(op, [factor.load for factor in factors])
+    assert masks is not None
+    for stage, mask in masks.items():
+        old = stage.yield_op
+        rewriter.replace(old, loop.YieldOp(old.values, conjunction([old.where, mask])))
+    rewriter.replace(op.yield_op, loop.YieldOp(op.yield_op.values))
 
 
 def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction]:
