@@ -125,6 +125,11 @@ class MatrixProduct(NamedTuple):
         """Row of the instruction in the table."""
         return self.instruction.fragments
 
+    @property
+    def is_split(self) -> bool:
+        """True if several instructions multiply the parts of each factor."""
+        return self.fragments.products > 1
+
 
 def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
     """Return the factors of the product that `op` adds, or the reason why there are none."""
