@@ -366,8 +366,8 @@ __device__ __forceinline__ int shared_address(const void *shared) {
   return (int)__cvta_generic_to_shared(shared);
 }
 
-// Loads a matrix of 8 rows of 16 bytes from shared memory to registers. Lane l below 8
-// gives the address of row l. PTX ISA, ldmatrix (sm_75).
+// Loads a matrix of 8 rows of 16 bytes from shared memory to registers. Lane l below 8 gives the
+// address of row l. PTX ISA, ldmatrix (sm_75).
 __device__ __forceinline__ void load_matrix_x1(void *to, unsigned row) {
   unsigned *word = reinterpret_cast<unsigned *>(to);
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
@@ -382,32 +382,32 @@ __device__ __forceinline__ void load_matrix_x1_transposed(void *to, unsigned row
                : "=r"(word[0]) : "r"(row) : "memory");
 }
 
-// Loads 2 matrices of 8 rows of 16 bytes from shared memory to registers. Lane l gives the
-// address of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
+// Loads 2 matrices of 8 rows of 16 bytes from shared memory to registers. Lane l gives the address
+// of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
 __device__ __forceinline__ void load_matrix_x2(void *to, unsigned row) {
   unsigned *word = reinterpret_cast<unsigned *>(to);
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                : "=r"(word[0]), "=r"(word[1]) : "r"(row) : "memory");
 }
 
-// Loads 2 matrices of 8 rows of 16 bytes from shared memory to registers, transposed. Lane l gives the
-// address of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
+// Loads 2 matrices of 8 rows of 16 bytes from shared memory to registers, transposed. Lane l gives
+// the address of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
 __device__ __forceinline__ void load_matrix_x2_transposed(void *to, unsigned row) {
   unsigned *word = reinterpret_cast<unsigned *>(to);
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                : "=r"(word[0]), "=r"(word[1]) : "r"(row) : "memory");
 }
 
-// Loads 4 matrices of 8 rows of 16 bytes from shared memory to registers. Lane l gives the
-// address of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
+// Loads 4 matrices of 8 rows of 16 bytes from shared memory to registers. Lane l gives the address
+// of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
 __device__ __forceinline__ void load_matrix_x4(void *to, unsigned row) {
   unsigned *word = reinterpret_cast<unsigned *>(to);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "r"(row) : "memory");
 }
 
-// Loads 4 matrices of 8 rows of 16 bytes from shared memory to registers, transposed. Lane l gives the
-// address of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
+// Loads 4 matrices of 8 rows of 16 bytes from shared memory to registers, transposed. Lane l gives
+// the address of row l % 8 of matrix l / 8. PTX ISA, ldmatrix (sm_75).
 __device__ __forceinline__ void load_matrix_x4_transposed(void *to, unsigned row) {
   unsigned *word = reinterpret_cast<unsigned *>(to);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -416,7 +416,8 @@ __device__ __forceinline__ void load_matrix_x4_transposed(void *to, unsigned row
 
 // Adds the product of a and b to d: the warp's fragments of 16 x 16, 16 x 8 and 16 x 8 elements.
 // PTX ISA, mma (sm_80).
-__device__ __forceinline__ void multiply_m16n8k16_bf16(float *d, const bfloat16 *a, const bfloat16 *b) {
+__device__ __forceinline__ void multiply_m16n8k16_bf16(
+    float *d, const bfloat16 *a, const bfloat16 *b) {
   const unsigned *x = reinterpret_cast<const unsigned *>(a);
   const unsigned *y = reinterpret_cast<const unsigned *>(b);
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "

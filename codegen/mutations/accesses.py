@@ -6,7 +6,15 @@ from functools import partial
 from math import gcd
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    UnitAttr,
+    f32,
+    i64,
+)
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -53,9 +61,35 @@ def subscripts(memref: str, map: str, op: Operation) -> Iterator[Mutation]:
         slot = (results[0] + 1) % type.get_shape()[0]
         change = partial(_set_result, map=map, number=0, result=slot)
         yield Mutation(f"{memref} in the slot after", change)
-    width = op.width.value.data if isinstance(op, CopyingOp) else 1
-    change = partial(_set_result, map=map, number=len(results) - 1, result=results[-1] + width)
+    further = results[-1] + _width(op)
+    change = partial(_set_result, map=map, number=len(results) - 1, result=further)
     yield Mutation(f"{memref} one further", change)
+
+
+def _width(op: Operation) -> int:
+    """Return the number of elements that a lane accesses in shared or global memory."""
+    match op:
+        case CopyingOp():
+            return op.width.value.data
+        case kernel.LoadMatrixOp():
+            return op.row_elements
+        case _:
+            return 1
+
+
+def _rows(op: kernel.LoadMatrixOp) -> Iterator[Mutation]:
+    yield from subscripts("source", "source_map", op)
+    if op.element != f32:
+        yield Mutation("transposed or not", _transpose)
+
+
+def _transpose(op: Operation) -> None:
+    if op.properties.pop("transposed", None) is None:
+        op.properties["transposed"] = UnitAttr()
+
+
+def _dropped_product(op: kernel.MatrixMultiplyOp) -> Iterator[Mutation]:
+    return dropped(op)
 
 
 def _has_slots(type: MemRefType) -> bool:
@@ -144,6 +178,8 @@ ACCESSES: Rules = {
     CopyingOp: (_wrong_width, _sides),
     loop.LoadOp: (partial(subscripts, "memref", "map"),),
     loop.StoreOp: (_dropped_store, partial(subscripts, "memref", "map")),
+    kernel.LoadMatrixOp: (_rows,),
+    kernel.MatrixMultiplyOp: (_dropped_product,),
     kernel.TmaCopyOp: (partial(subscripts, "source", "map"),),
     MaskedOp: (_mask,),
     loop.PredicateOp: (_predicate,),

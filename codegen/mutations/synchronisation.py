@@ -77,7 +77,7 @@ def _has_effect(op: Operation) -> bool:
 
 def _is_shared(op: Operation) -> bool:
     """True if `op` accesses shared or global memory, not only registers."""
-    if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.AtomicOp):
+    if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.LoadMatrixOp | kernel.AtomicOp):
         return True
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
 

@@ -207,6 +207,7 @@ class _Count:
         if access.is_in_registers or (access.is_shared and self.slabs is not None):
             return  # accesses to slabs are counted with their stage
         runs *= share_of_mask(access.op) if access.skips_where_masked else 1
+        runs *= access.lanes / WARP_SIZE
         if access.is_shared:
             taken = wavefronts(access, self.cost.threads)
             requests = runs / max(1, taken.lanes)

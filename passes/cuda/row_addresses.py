@@ -4,14 +4,14 @@ Addresses of the rows that `ldmatrix` loads, in parts that NVRTC can turn into c
 
     &s[slot * 8192 + i * 1024 + lane % 16 * 64 + ((k * 16 + lane / 16 * 8) ^ (lane % 8 * 8))]
 
-becomes, in bytes,
+becomes, for elements of 2 bytes,
 
-    const int s_row = shared_address(&s[lane % 16 * 64 + (lane / 16 * 8 ^ lane % 8 * 8)]);
+    const int s_row = shared_address(&s[lane % 16 * 64 + ((lane / 16 * 8) ^ (lane % 8 * 8))]);
     ...
-    ((s_row + slot * 16384) ^ k * 32) + i * 2048
+    ((s_row + slot * 16384) ^ (k * 32)) + i * 2048
 
-The first line stands before all loops. In unrolled loops over `k` and `i`, each address costs at
-most one instruction. `x + y` may be written as `x ^ y` because the two have no bits in common.
+The first line is ahead of all loops. If the loops over `k` and `i` are unrolled, an address takes
+at most one instruction. The sum in the swizzle is an xor, because its terms have no bits in common.
 """
 
 from collections.abc import Callable, Iterator
@@ -84,7 +84,8 @@ def row_address(place: Place, size: int, body: Block) -> RowAddress:
     if swizzle is not None and (parts := _bits(swizzle, is_early)) is not None:
         low, flipped = parts
         start, swizzle = Place((early,), swizzle._replace(low=low)), None
-    return RowAddress(start, *(_times(part, size) for part in (moved, flipped, stepped)), swizzle)
+    moved, flipped, stepped = (_times(part, size) for part in (moved, flipped, stepped))
+    return RowAddress(start, moved, flipped, stepped, swizzle)
 
 
 def _is_unrolled(value: SSAValue) -> bool:

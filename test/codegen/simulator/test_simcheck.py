@@ -162,6 +162,32 @@ def test_slots_are_waited_for_and_released_if_they_are_filled_again(
     assert bool([*mutations(release)]) is is_bug
 
 
+_MATRIX = """
+kernel.func grid 1 block 32 @k(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
+  %t = kernel.thread_id
+  %s = kernel.shared : memref<2x8x8xf16, #tile.layout<slots>, 3 : i64>
+  %r = kernel.registers : memref<2xf16, 5 : i64>
+  kernel.load_matrix %s[0, %t mod 8, 0] to %r[0] count 1
+    : memref<2x8x8xf16, #tile.layout<slots>, 3 : i64>, memref<2xf16, 5 : i64>
+}
+"""
+
+
+def test_matrices_are_loaded_from_other_places_and_transposed(parse: Callable[[str], ModuleOp]):
+    loads: list[str] = []
+    for number in range(3):
+        module = parse(_MATRIX)
+        load = next(op for op in module.walk() if isinstance(op, kernel.LoadMatrixOp))
+        [*mutations(load)][number].change(load)
+        module.verify()
+        loads.append(str(load).split(" : ")[0])
+    assert loads == [
+        "kernel.load_matrix %s[1, %t mod 8, 0] to %r[0] count 1",
+        "kernel.load_matrix %s[0, %t mod 8, 8] to %r[0] count 1",
+        "kernel.load_matrix %s[0, %t mod 8, 0] to %r[0] count 1 transposed",
+    ]
+
+
 def test_a_mutant_that_does_not_fit_is_named():
     with pytest.raises(UsageError, match="the mutant 'none' does not fit its kernel"):
         Mutant("none", "no such text", "", "race").planted("void k() {}")

@@ -2,6 +2,7 @@
 """Ops for tensor cores in Kernel IR, against NumPy: loads of matrices, products, and tf32."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -285,3 +286,24 @@ def test_products_of_unwritten_registers_are_errors(parse: Parse) -> None:
     )
     with pytest.raises(InterpreterError, match="which nothing has written"):
         interpret(module, np.zeros(4, np.float32), function="k")
+
+
+HAND_WRITTEN = Path(__file__).parents[2] / "passes" / "cuda" / "hand_written" / "matrices.mlir"
+
+
+@pytest.mark.parametrize("name", ["bf16", "f16", "tf32"])
+def test_products_by_way_of_shared_memory(parse: Parse, name: str) -> None:
+    random, dtype = np.random.default_rng(0), DTYPES.get(name, np.float32)
+    a = random.standard_normal((16, 32)).astype(dtype)
+    b = random.standard_normal((32, 8)).astype(dtype)
+    inputs = (a.T, b) if name == "f16" else (a, b.T)
+    module = parse(HAND_WRITTEN.read_text())
+    (result,) = interpret(module, *inputs, function=name)
+    if name == "tf32":
+        a, b = round_to_tf32(a), round_to_tf32(b)
+    expected = np.zeros((16, 8), np.float32)
+    step = 8 if name == "tf32" else 16
+    for k in range(0, 32, step):  # each instruction rounds once
+        part = a[:, k : k + step].astype(np.float64) @ b[k : k + step].astype(np.float64)
+        expected = (expected + part).astype(np.float32)
+    np.testing.assert_array_equal(result, expected)

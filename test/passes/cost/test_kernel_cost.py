@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import kernel, loop
 from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.cost.live_registers import ALLOWANCE
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.convert_tile_to_kernel import ConvertTileToKernelPass
 
@@ -65,6 +66,33 @@ def test_padding_and_swizzles_keep_vectors_apart(parse: Parse, layout: str, wave
     assert found.wavefronts == 4 * 4 * wavefronts
     assert found.ideal_wavefronts == 4 * 4
     assert found.shared_bytes == 4 * 128 * (36 if "pad" in layout else 32)
+
+
+# 8 rows of 16 bytes of a matrix, 128 bytes apart: the layout, the number of matrices, and the
+# wavefronts of each.
+MATRICES = [("", 4, 8), ("", 2, 8), ("#tile.layout<pad [0, 8]>, ", 4, 1)]
+
+
+@pytest.mark.parametrize(("layout", "count", "wavefronts"), MATRICES)
+def test_rows_of_matrices_may_conflict(parse: Parse, layout: str, count: int, wavefronts: int):
+    slab = f"memref<32x64xf16, {layout}3>"
+    body = f"""%r = kernel.registers : memref<8xf16, 5>
+      %s = kernel.shared : {slab}
+      kernel.load_matrix %s[%t mod 32, 0] to %r[0] count {count} : {slab}, memref<8xf16, 5>"""
+    found = cost(parse, body)
+    assert found.wavefronts == 4 * count * wavefronts
+    assert found.ideal_wavefronts == 4 * count
+
+
+def test_a_multiplication_does_two_flops_for_each_product(parse: Parse):
+    body = """%a = kernel.registers : memref<8xf16, 5>
+      %b = kernel.registers : memref<4xf16, 5>
+      %d = kernel.registers : memref<4xf32, 5>
+      kernel.matrix_multiply m16n8k16_f16 %a[0], %b[0], %d[0]
+        : memref<8xf16, 5>, memref<4xf16, 5>, memref<4xf32, 5>"""
+    found = cost(parse, body)
+    assert found.flops == 4 * 2 * 16 * 8 * 16
+    assert found.registers == ALLOWANCE + 4 + 2 + 4
 
 
 def test_cp_async_reads_where_the_mask_holds_and_writes_everywhere(parse: Parse):

@@ -165,7 +165,7 @@ def test_it_compiles_and_assembles_for_every_target_that_has_it(file: str, targe
     compile_clean(source, target)  # its PTX is memoised, unless there are warnings
 
 
-@pytest.mark.parametrize("file", ["matmul_ring", "bmm_tma", "vectors"])
+@pytest.mark.parametrize("file", ["matmul_ring", "bmm_tma", "matrices", "vectors"])
 def test_registers_are_registers(file: str):
     """No array remains in local memory, which would be as slow as global memory."""
     made = nvrtc.compile_cubin(source_of(file), "sm_90a")

@@ -274,3 +274,32 @@ kernel.func grid 1 block 32 @commented(%x: memref<32xf32>) -> (%out: memref<32xf
   %1 = loop.load %a[31 - %t] : memref<32xf32, 3 : i64>
   loop.store %1, %out[%t] : memref<32xf32>
 }
+
+// A load of matrices reads shared memory; a multiplication only reads and writes registers.
+// CHECK-LABEL: @matrices
+// CHECK:         kernel.barrier
+// CHECK-NEXT:    kernel.load_matrix
+// CHECK-NEXT:    kernel.matrix_multiply
+// CHECK-NEXT:    kernel.unroll
+// CHECK-NOT:     kernel.barrier
+kernel.func grid 1 block 32 @matrices(%x: memref<32x4xf32>) -> (%out: memref<32x4xf32>) {
+  %t = kernel.thread_id
+  %zero = arith.constant 0.0 : f32
+  %s = kernel.shared : memref<32x4xf32, 3 : i64>
+  %a = kernel.registers : memref<4xf32, 5 : i64>
+  %d = kernel.registers : memref<4xf32, 5 : i64>
+  kernel.unroll %i in 4 {
+    %0 = loop.load %x[%t, %i] : memref<32x4xf32>
+    loop.store %0, %s[%t, %i] : memref<32x4xf32, 3 : i64>
+    loop.store %zero, %d[%i] : memref<4xf32, 5 : i64>
+  }
+  kernel.barrier
+  kernel.load_matrix %s[%t, 0] to %a[0] count 4 : memref<32x4xf32, 3 : i64>, memref<4xf32, 5 : i64>
+  kernel.barrier
+  kernel.matrix_multiply m16n8k8_tf32 %a[0], %a[2], %d[0] : memref<4xf32, 5 : i64>, memref<4xf32, 5 : i64>, memref<4xf32, 5 : i64>
+  kernel.barrier
+  kernel.unroll %i in 4 {
+    %0 = loop.load %d[%i] : memref<4xf32, 5 : i64>
+    loop.store %0, %out[%t, %i] : memref<32x4xf32>
+  }
+}

@@ -133,3 +133,35 @@ kernel.func grid 1 block 64 @groups(%x: memref<64xf32>) -> (%out: memref<64xf32>
   kernel.named_barrier %other threads 32
   loop.store %0, %out[%t] : memref<64xf32>
 }
+
+// The rows that lanes address are a warp's own, or another warp's.
+// CHECK-LABEL: @matrices
+// CHECK:         loop.store
+// CHECK:         kernel.warp_barrier
+// CHECK-NEXT:    kernel.load_matrix
+// CHECK-NEXT:    kernel.barrier
+// CHECK:         loop.store
+// CHECK:         kernel.barrier
+// CHECK-NEXT:    kernel.load_matrix
+kernel.func grid 1 block 64 @matrices(%x: memref<64x8xf16>) -> (%out: memref<64x16xf16>) {
+  %t = kernel.thread_id
+  %s = kernel.shared : memref<64x8xf16, 3 : i64>
+  %r = kernel.registers : memref<16xf16, 5 : i64>
+  kernel.unroll %i in 8 {
+    %0 = loop.load %x[%t, %i] : memref<64x8xf16>
+    loop.store %0, %s[%t, %i] : memref<64x8xf16, 3 : i64>
+  }
+  kernel.barrier
+  kernel.load_matrix %s[%t, 0] to %r[0] count 4 : memref<64x8xf16, 3 : i64>, memref<16xf16, 5 : i64>
+  kernel.barrier
+  kernel.unroll %i in 8 {
+    %0 = loop.load %x[%t, %i] : memref<64x8xf16>
+    loop.store %0, %s[63 - %t, %i] : memref<64x8xf16, 3 : i64>
+  }
+  kernel.barrier
+  kernel.load_matrix %s[%t, 0] to %r[8] count 4 : memref<64x8xf16, 3 : i64>, memref<16xf16, 5 : i64>
+  kernel.unroll %i in 16 {
+    %0 = loop.load %r[%i] : memref<16xf16, 5 : i64>
+    loop.store %0, %out[%t, %i] : memref<64x16xf16>
+  }
+}
