@@ -5,18 +5,24 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 import torch
+from machine_code import KERNELS
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright
 from tilewright.codegen import nvrtc_library
-from tilewright.codegen.report import StaticReport, as_json, disassemble, report_of
+from tilewright.codegen.launch_plan import ArrayType, Launch, Plan
+from tilewright.codegen.report import StaticReport, as_json, disassemble, report_of, static_report
 from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.simulator import Counters
 from tilewright.codegen.simulator.counters import AccessCount
+from tilewright.codegen.slab import Slab
 from tilewright.dialects.target import TARGETS, target
 from tilewright.errors import TilewrightError
+from tilewright.passes.cost.kernel_cost import KernelCost
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 
@@ -185,3 +191,46 @@ def test_nvdisasm_is_found_in_a_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(disassemble, "find_spec", nowhere)
     monkeypatch.setattr(nvrtc_library, "_toolkits", [tmp_path])
     assert disassemble.find_nvdisasm() == program
+
+
+def test_a_handwritten_product_on_tensor_cores():
+    """4096x4096x4096 in bfloat16 by blocks of 128x128: 64 chunks of 64, 64 `mma.sync` a warp."""
+    size = 4096
+    half = ArrayType((size, size), np.dtype(ml_dtypes.bfloat16))
+    buffers = (half, half, ArrayType((size, size), np.dtype(np.float32)))
+    plan = Plan(
+        (KERNELS / "tensor.cu").read_text(),
+        input_names=("a", "b"),
+        buffers=buffers,
+        launches=(Launch("mma_bf16", 1024, 256, 32768, (0, 1), (2,)),),
+        results=(2,),
+        inputs=(half, half),
+        permuted={},
+        slab=Slab(),
+        alignments=(16, 16),
+        names=("a", "b", "c"),
+        source_names={},
+    )
+    moved = sum(buffer.bytes for buffer in buffers)
+    cost = KernelCost(
+        blocks=1024,
+        threads=256,
+        flops=2 * size**3,
+        global_bytes=moved,
+        accessed_bytes=1024 * 64 * 32768 + buffers[2].bytes,
+        sectors=(1024 * 64 * 32768 + buffers[2].bytes) / 32,
+    )
+    report = static_report(plan, H100, {"mma_bf16": cost})
+    (kernel,) = report.kernels
+    text = str(report)
+    assert "SASS instructions: 64 HMMA, 8 LDG.128, 32 STG.64, 24 LDSM.128, 8 STS.128\n" in text
+    assert f"registers      {kernel.resources.registers} of 255, no spills" in text
+    assert "instructions: 64 HMMA (" in text
+    assert kernel.roofline_seconds == pytest.approx(2 * size**3 / H100.tensor_flops)
+    assert kernel.estimate is not None
+    assert kernel.estimate.parts["tensor cores"] == pytest.approx(
+        8 * 64 * 768 / H100.clock, rel=0.01
+    )
+    assert kernel.estimate.parts["float32"] < 0.01 * kernel.estimate.parts["tensor cores"]
+    content = as_json(report)["kernels"][0]["main_loop"]
+    assert (content["counts"]["HMMA"], content["accesses"]["LDSM.128"]) == (64, 24)

@@ -31,7 +31,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll 1
   for (int chunk = 0; chunk < chunks; ++chunk) {
 #pragma unroll
-    for (int i = threadIdx.x; i < 128 * 8; i += 256) {
+    for (int part = 0; part < 4; ++part) {
+      int i = part * 256 + threadIdx.x;
       as[place(i / 8, i % 8)] = a[(blockIdx.x / 8 * chunks + chunk) * 1024 + i];
       bs[place(i / 8, i % 8)] = b[(blockIdx.x % 8 * chunks + chunk) * 1024 + i];
     }

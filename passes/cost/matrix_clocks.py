@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Model of a main loop on tensor cores: clocks of an SM whose warps multiply from shared memory.
+
+    clocks = max(tensor cores, shared memory, issue)
+
+* tensor cores: matrix instructions of a scheduler's warps, at the target's interval (`mma_clocks`);
+* shared memory: wavefronts of `ldmatrix`, one for each register of a fragment, without conflicts;
+* issue: matrix instructions, `ldmatrix` of four registers, and other instructions.
+
+Each warp loads its fragments of A and of B once for each step of the instruction along k. For
+example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
+
+| a warp's work                 | number                    | clocks of the unit |
+|-------------------------------|---------------------------|--------------------|
+| matrix instructions           | 4 * 4 * 4 = 64            | 64 * 6 * 8 / 4     |
+| registers loaded by `ldmatrix` | 4 * (4 * 4 + 4 * 2) = 96 | 96 * 8             |
+"""
+
+from typing import NamedTuple
+
+from tilewright.dialects.matrix_instruction import Fragments, MatrixInstruction
+from tilewright.dialects.target import SCHEDULERS, Target
+from tilewright.dialects.types import size_of
+
+_REGISTER_BYTES = 4
+
+_LOADED = 4
+"""Registers of a thread that one `ldmatrix` loads at most."""
+
+
+class MatrixClocks(NamedTuple):
+    """Clocks for which each unit of an SM is busy."""
+
+    tensor: float
+    shared: float
+    issue: float
+
+    @property
+    def total(self) -> float:
+        """Clocks of the busiest unit."""
+        return max(self)
+
+    @property
+    def share(self) -> float:
+        """Share of `total` for which tensor cores are busy."""
+        return self.tensor / self.total
+
+
+class WarpTile(NamedTuple):
+    """Part of a product that one warp does by an instruction: `m` x `n` outputs, `k` steps."""
+
+    m: int
+    n: int
+    k: int
+    instruction: MatrixInstruction
+
+    @property
+    def instructions(self) -> int:
+        """Number of matrix instructions; partial fragments count as whole ones."""
+        shape = self.instruction.fragments
+        m, n, k = self._fragments(shape)
+        return m * n * k * shape.products
+
+    @property
+    def loaded_registers(self) -> int:
+        """Registers of a thread that `ldmatrix` loads for the fragments of A and of B."""
+        shape = self.instruction.fragments
+        m, n, k = self._fragments(shape)
+        elements = k * (m * shape.elements_a + n * shape.elements_b)
+        return elements * size_of(shape.element) // _REGISTER_BYTES
+
+    def _fragments(self, shape: Fragments) -> tuple[int, int, int]:
+        """Return the number of fragments along m, n and k."""
+        return -(-self.m // shape.m), -(-self.n // shape.n), -(-self.k // shape.k)
+
+
+def matrix_clocks(
+    tile: WarpTile, warps: int, target: Target, other_instructions: float = 0
+) -> MatrixClocks:
+    """
+    Return the clocks of an SM on which `warps` resident warps do one `tile` each. A warp executes
+    `other_instructions` beside matrix instructions and `ldmatrix`.
+    """
+    of_scheduler = -(-warps // SCHEDULERS)
+    loads = -(-tile.loaded_registers // _LOADED)
+    return MatrixClocks(
+        of_scheduler * tile.instructions * target.mma_clocks,
+        warps * tile.loaded_registers,
+        of_scheduler * (tile.instructions + loads + other_instructions),
+    )
