@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.collectives import ALL_MEMBERS, Collective, Meeting
 from tilewright.codegen.simulator.fragments import K8, K16, M, N
 from tilewright.codegen.simulator.instructions.convert import from_bfloat16
 from tilewright.codegen.simulator.instructions.memory_access import Port, gather, items_of
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.codegen.simulator.matrix_sums import multiply_add
+from tilewright.codegen.simulator.meeting import ALL_MEMBERS, Collective, Meeting
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.registers import Values
