@@ -18,15 +18,15 @@ from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_
 SECTOR = 32
 """Bytes of a sector, the unit in which global memory moves."""
 
-_ROWS = 8
+MATRIX_ROWS = 8
 """Rows of a matrix that `ldmatrix` loads."""
 _NOTHING = np.iinfo(np.int64).min
 """Placeholder for the address of a lane that does not take part in an access."""
 
 Measure = Callable[[Integers, Integers, int], tuple[int, int, int]]
 """
-Function from lanes, offsets and the bytes of each access to the number of requests, of transactions
-(sectors or wavefronts), and of the least possible transactions.
+Function from lanes, their offsets and the bytes of each access to three counts: requests of warps,
+transactions (sectors or wavefronts), and least possible transactions.
 """
 
 
@@ -68,7 +68,7 @@ def _of_matrices(lanes: Integers, offsets: Integers, size: int) -> tuple[int, in
     if lanes are paired.
     """
     warp, lane = _warps_of(lanes)
-    return _by_phase(warp * (WARP // _ROWS) + lane // _ROWS, warp, offsets, size)
+    return _by_phase(warp * (WARP // MATRIX_ROWS) + lane // MATRIX_ROWS, warp, offsets, size)
 
 
 def _warps_of(lanes: Integers) -> tuple[Integers, Integers]:
