@@ -15,7 +15,7 @@ Read the modules in this order:
 - `registers`, `lanes`, `memory`, `instructions/`: state, and what instructions do to it
 - `control`, `machine`: the choice of the lanes that run next
 - `fragments`, `matrix_sums`: layouts and arithmetic of matrix instructions
-- `collectives`, `barriers`, `cluster_barrier`, `mbarriers`, `spins`: waiting
+- `meeting`, `collectives`, `barriers`, `cluster_barrier`, `mbarriers`, `spins`: waiting
 - `order`, `atomic_order`, `shared_races`, `global_races`: happens-before
 - `simulator`: a launch
 """

@@ -8,7 +8,6 @@ PTX ISA, "Control Flow Instructions" and "bar, barrier".
 import numpy as np
 
 from tilewright.codegen.simulator.barriers import Barrier
-from tilewright.codegen.simulator.collectives import Collective
 from tilewright.codegen.simulator.instructions import build
 from tilewright.codegen.simulator.instructions.matrix import MATRIX
 from tilewright.codegen.simulator.instructions.mbarrier import phase_wait
@@ -16,6 +15,7 @@ from tilewright.codegen.simulator.instructions.warp import WARP_TOGETHER, synchr
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.machine import Control, Machine
+from tilewright.codegen.simulator.meeting import Collective
 from tilewright.codegen.simulator.operands import Instruction, Predicate, Symbol
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Step, Unit, modifiers, unknown

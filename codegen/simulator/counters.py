@@ -2,29 +2,19 @@
 """
 Cost of memory accesses: sectors of global memory and wavefronts of shared memory.
 
-Global memory moves in sectors of 32 bytes. `passes/cost/banks.py` models the banks of shared
-memory; `_wavefronts` is the same model for many warps at once. The ideal is one wavefront per
-phase. Both counts follow from the addresses alone. They are exact in this model, for every warp of
-every block. `Visits` counts how often each instruction is executed, and by how many lanes.
+Both counts follow from the addresses alone (`wavefronts.py`). They are exact in its model, for
+every warp of every block. `Visits` counts how often each instruction is executed, and by how many
+lanes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
-from tilewright.passes.cost.banks import BANK_BYTES, BANKS, PARTNERS, lanes_per_phase
-
-SECTOR = 32
-"""Bytes of a sector, the unit in which global memory moves."""
-
-_ROWS = 8
-"""Rows of a matrix that `ldmatrix` loads."""
-
-_NOTHING = np.iinfo(np.int64).min
-"""Placeholder for the address of a lane that does not take part in an access."""
+from tilewright.codegen.simulator.wavefronts import SECTOR, measure_of
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 
 
 @dataclass(frozen=True)
@@ -151,7 +141,7 @@ class Meter:
     def __init__(self, count: AccessCount):
         self.count = count
         in_sectors = count.space == "global"
-        self._measure = _sectors if in_sectors else _MEASURES.get(count.operation, _wavefronts)
+        self._measure = measure_of(count.space, count.operation)
         self._period = SECTOR if in_sectors else BANKS * BANK_BYTES
         self._lanes: Lanes | None = None
         self._shape = np.empty(0, np.int64)
@@ -198,82 +188,6 @@ class Meters:
         if not self._enabled:
             return Counters(accesses)
         return Counters(accesses, self.visits.lines(), minimum_global_bytes)
-
-
-def _distinct(keys: Integers) -> Integers:
-    """Return each key once, in ascending order."""
-    ordered = np.sort(keys, axis=None)
-    first = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
-
-
-def _sectors(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    warp = lanes // WARP
-    sectors = len(_distinct((warp << 44) + offsets // SECTOR))
-    pieces = _distinct((warp << 44) + offsets // size) >> 44
-    bytes_per_warp = np.bincount(pieces) * size
-    return len(_distinct(warp)), sectors, int((-(-bytes_per_warp // SECTOR)).sum())
-
-
-def _wavefronts(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    warp, lane = _warps_of(lanes)
-    paired, alone = lanes_per_phase(size, are_paired=True), lanes_per_phase(size)
-    at_once: Integers | int = alone
-    if paired > alone:
-        at_once = np.where(_are_paired(warp, lane, offsets), paired, alone)
-    return _by_phase(warp * (WARP // alone) + lane // at_once, warp, offsets, size)
-
-
-def _of_matrices(lanes: Integers, offsets: Integers, size: int) -> tuple[int, int, int]:
-    """
-    Return requests, wavefronts and phases of `ldmatrix`: the 8 rows of a matrix are a phase, also
-    if lanes are paired.
-    """
-    warp, lane = _warps_of(lanes)
-    return _by_phase(warp * (WARP // _ROWS) + lane // _ROWS, warp, offsets, size)
-
-
-def _warps_of(lanes: Integers) -> tuple[Integers, Integers]:
-    """Return for each lane the number of its warp among the warps of `lanes`, and in its warp."""
-    number, lane = np.divmod(lanes, WARP)
-    return np.cumsum(np.diff(number, prepend=number[0]) != 0), lane
-
-
-def _by_phase(
-    phases: Integers, warp: Integers, offsets: Integers, size: int
-) -> tuple[int, int, int]:
-    """Return requests, wavefronts and phases of accesses, given the phase and warp of each."""
-    words = (offsets // BANK_BYTES)[:, None] + np.arange(max(1, size // BANK_BYTES))
-    taken = _most_words(phases, words)
-    return len(_distinct(warp)), int(taken.sum()), int(np.minimum(taken, 1).sum())
-
-
-_MEASURES = {"ldmatrix": _of_matrices}
-"""Functions for the wavefronts of instructions that are not served as `ld` and `st` are."""
-
-
-def _are_paired(warp: Integers, lane: Integers, offsets: Integers) -> npt.NDArray[np.bool_]:
-    """Return a mask of the lanes whose warp is paired (`banks.are_paired`)."""
-    requested = np.full((int(warp[-1]) + 1, WARP), _NOTHING)
-    requested[warp, lane] = offsets
-    is_paired = np.zeros(len(requested), np.bool_)
-    for partner in PARTNERS:
-        other = requested[:, np.arange(WARP) ^ partner]
-        agrees = (requested == other) | (requested == _NOTHING) | (other == _NOTHING)
-        is_paired |= agrees.all(axis=1)
-    return is_paired[warp]
-
-
-def _most_words(groups: Integers, words: Integers) -> Integers:
-    """
-    Return the number of distinct words in the busiest bank, for each group of lanes; 0 for an empty
-    group.
-    """
-    keys = _distinct((groups[:, None] << 40) + words)
-    banks = (keys >> 40) * BANKS + keys % BANKS
-    per_bank = np.bincount(banks, minlength=(int(groups[-1]) + 1) * BANKS)
-    return per_bank.reshape(-1, BANKS).max(axis=1)
 
 
 def _warps(lanes: Lanes) -> int:

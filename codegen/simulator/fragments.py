@@ -26,10 +26,11 @@ Function from (group, thread, element) to a row or column: group `lane / 4`, thr
 @dataclass(frozen=True, eq=False)
 class Fragments:
     """
-    Places of the elements that lanes hold.
+    Layout of A, B and D in the registers of a warp, for a product over `k`.
 
-    `a` and `b` list the elements of all lanes (lane by lane) in the order of the matrix, row by
-    row. `d` has shape (lanes, elements): the position in D, row by row, of each element.
+    The elements that lanes hold are numbered: first those of lane 0, then those of lane 1. `a` and
+    `b` have the number of each element of A and B, row by row. `d` has shape (lanes, elements): the
+    position in D, row by row, of each element that a lane holds.
     """
 
     k: int

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.counters import SECTOR
 from tilewright.codegen.simulator.findings import Findings
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.global_cells import Cells
@@ -28,6 +27,7 @@ from tilewright.codegen.simulator.memory import (
 )
 from tilewright.codegen.simulator.non_coherent import NonCoherentLoads
 from tilewright.codegen.simulator.order import Order
+from tilewright.codegen.simulator.wavefronts import SECTOR
 
 _SHIFT = 36
 _MIDDLE = 1 << 35

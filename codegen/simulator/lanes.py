@@ -18,6 +18,8 @@ WARP = 32
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+Masks = NDArray[np.uint32]
+"""Words with a bit for each lane of a warp."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,3 +80,11 @@ def merge(groups: list[Lanes], total: int) -> Lanes:
         return groups[0]
     numbers = np.sort(np.concatenate([group.numbers() for group in groups]))
     return all_lanes(total) if len(numbers) == total else compact(numbers)
+
+
+def warp_bits(holds: Booleans) -> Masks:
+    """
+    Return a word of 32 bits for each warp, in which bit `n` is set if `holds` is true for lane `n`
+    of the warp.
+    """
+    return np.packbits(holds, bitorder="little").view(np.uint32)

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.counters import SECTOR
 from tilewright.codegen.simulator.findings import Kind
 from tilewright.codegen.simulator.global_memory import Array
 from tilewright.codegen.simulator.global_races import BulkRead
@@ -23,6 +22,7 @@ from tilewright.codegen.simulator.operands import Instruction, TensorPlace
 from tilewright.codegen.simulator.shared_memory import StartedCopy
 from tilewright.codegen.simulator.tensor_map import ALIGNMENT
 from tilewright.codegen.simulator.unit import Step, Unit, unknown
+from tilewright.codegen.simulator.wavefronts import SECTOR
 
 _UNIT = 16
 """Bytes of the smallest bulk copy; all sizes and addresses are multiples of it."""

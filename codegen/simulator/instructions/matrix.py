@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.collectives import ALL_MEMBERS, Collective, Meeting
 from tilewright.codegen.simulator.fragments import K8, K16, M, N
 from tilewright.codegen.simulator.instructions.convert import from_bfloat16
 from tilewright.codegen.simulator.instructions.memory_access import Port, gather, items_of
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
 from tilewright.codegen.simulator.matrix_sums import multiply_add
+from tilewright.codegen.simulator.meeting import ALL_MEMBERS, Collective, Meeting
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.rounding import Float64
 from tilewright.codegen.simulator.unit import Unit, modifiers, unknown
+from tilewright.codegen.simulator.wavefronts import MATRIX_ROWS
 
-_ROWS = 8
-"""Rows of a matrix that `ldmatrix` loads; each has eight elements of 16 bits."""
 _ROW_BYTES = 16
+"""Bytes of a row that `ldmatrix` loads; the eight rows of a matrix have eight elements each."""
 _COUNTS = {"x1": 1, "x2": 2, "x4": 4}
 _LOADS = {"sync", "aligned", "m8n8"}
 _SPACES = ("shared", "shared_cta")
@@ -67,12 +67,14 @@ def _matrices(port: Port, lanes: Lanes, count: int) -> NDArray[np.uint16]:
     addresses are zeros.
     """
     rows = np.zeros(lanes.count, np.complex128)  # an item of 16 bytes
-    givers = lanes.where(lanes.numbers() % WARP < _ROWS * count)
+    givers = lanes.where(lanes.numbers() % WARP < MATRIX_ROWS * count)
     assert givers is not None
     for place in port.places(givers):
         items = gather(place.block, place.offsets, _ROW_BYTES)
         rows[lanes.positions(place.lanes)] = items
-    return rows.view(np.uint16).reshape(-1, WARP // _ROWS, _ROWS, _ROWS)[:, :count]
+    return rows.view(np.uint16).reshape(-1, WARP // MATRIX_ROWS, MATRIX_ROWS, MATRIX_ROWS)[
+        :, :count
+    ]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.codegen.simulator.collectives import Collective, Meeting
 from tilewright.codegen.simulator.lanes import WARP
+from tilewright.codegen.simulator.meeting import Collective, Meeting
 from tilewright.codegen.simulator.operands import TYPES, Instruction, Pair, Sink
 from tilewright.codegen.simulator.unit import Unit, modifiers, unknown
 

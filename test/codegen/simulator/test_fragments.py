@@ -13,7 +13,8 @@ from tilewright.dialects.matrix_instruction import INSTRUCTIONS, MatrixInstructi
 def _places(map: AffineMap, elements: int, columns: int) -> Integers:
     """Return the position, row by row, of each lane's elements in a matrix of these columns."""
     places = [map.eval([lane, element], []) for lane in range(32) for element in range(elements)]
-    return (np.array(places) @ [columns, 1]).reshape(32, elements)
+    rows, within = np.array(places, np.int64).T
+    return (rows * columns + within).reshape(32, elements)
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)

@@ -85,7 +85,7 @@ def test_a_sum_is_rounded_once(exponents: int, seed: int):
     for stack, row, column in np.ndindex(got.shape):
         pairs = zip(a[stack, row], b[stack, :, column], strict=True)
         terms = [Fraction(x) * Fraction(y) for x, y in pairs]
-        exact = sum(terms, Fraction(c[stack, row, column]))
+        exact = sum(terms, Fraction(float(c[stack, row, column])))
         assert got[stack, row, column] == _rounded(exact)
 
 
@@ -95,7 +95,7 @@ def test_a_sum_is_cut_off_block_by_block(exponents: int, seed: int):
     a, b, c = _matrices(exponents, seed)
     got = _apart(_CUT, a, b, c)
     for stack, row, column in np.ndindex(got.shape):
-        expected = _truncated(a[stack, row], b[stack, :, column], c[stack, row, column])
+        expected = _truncated(a[stack, row], b[stack, :, column], float(c[stack, row, column]))
         assert got[stack, row, column] == expected
 
 

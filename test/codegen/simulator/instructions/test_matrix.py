@@ -89,21 +89,22 @@ def test_other_rows_are_loaded_if_one_is_invalid(run: Run):
     np.testing.assert_array_equal(got[1].reshape(8, 8)[rows], _matrix(x, at, 1)[rows])
 
 
-@pytest.mark.parametrize(
-    ("form", "at", "wavefronts", "ideal"),
-    [
-        ("x4", lambda lane: lane * 16, 4, 4),
-        ("x4", lambda lane: lane % 16 * 128 + lane // 16 * 16, 32, 4),  # rows of 128 bytes
-        ("x4", lambda lane: lane % 16 * 144 + lane // 16 * 16, 4, 4),  # padded
-        ("x4", lambda lane: lane % 16 * 128 + (lane // 16 ^ lane % 8) * 16, 4, 4),  # swizzled
-        ("x4", lambda lane: lane % 16 * 64, 16, 4),
-        ("x4", lambda lane: lane // 2 * 16, 4, 4),  # pairs are served no faster than others
-        ("x4", lambda lane: lane * 0, 4, 4),
-        ("x2", lambda lane: lane * 128, 16, 2),
-        ("x1", lambda lane: lane * 256 % _BYTES, 8, 1),
-        ("x1", lambda lane: lane * 16, 1, 1),
-    ],
-)
+_PATTERNS: list[tuple[str, Callable[[Array], Array], int, int]] = [
+    ("x4", lambda lane: lane * 16, 4, 4),
+    ("x4", lambda lane: lane % 16 * 128 + lane // 16 * 16, 32, 4),  # rows of 128 bytes
+    ("x4", lambda lane: lane % 16 * 144 + lane // 16 * 16, 4, 4),  # padded
+    ("x4", lambda lane: lane % 16 * 128 + (lane // 16 ^ lane % 8) * 16, 4, 4),  # swizzled
+    ("x4", lambda lane: lane % 16 * 64, 16, 4),
+    ("x4", lambda lane: lane // 2 * 16, 4, 4),  # pairs are served no faster than others
+    ("x4", lambda lane: lane * 0, 4, 4),
+    ("x2", lambda lane: lane * 128, 16, 2),
+    ("x1", lambda lane: lane * 256 % _BYTES, 8, 1),
+    ("x1", lambda lane: lane * 16, 1, 1),
+]
+"""A form of `ldmatrix`, addresses by lane, and the wavefronts with and without conflicts."""
+
+
+@pytest.mark.parametrize(("form", "at", "wavefronts", "ideal"), _PATTERNS)
 def test_each_matrix_is_one_phase(
     run: Run, form: str, at: Callable[[Array], Array], wavefronts: int, ideal: int
 ):
@@ -200,8 +201,8 @@ def test_subnormal_numbers_are_kept(run: Run, sums: MatrixSums):
 def test_tf32_ignores_the_low_bits(run: Run):
     a, b, c = _drawn("tf32", 1)
     low = np.uint32(0x1FFF)
-    filled = [(x.astype(np.float32).view(np.uint32) | low).view(np.float32) for x in (a, b)]
-    np.testing.assert_array_equal(_multiply(run, "tf32", *filled, c), a @ b + c)
+    x, y = ((each.astype(np.float32).view(np.uint32) | low).view(np.float32) for each in (a, b))
+    np.testing.assert_array_equal(_multiply(run, "tf32", x, y, c), a @ b + c)
 
 
 def test_one_rounding_or_many_cuts(run: Run):
