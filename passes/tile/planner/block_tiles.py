@@ -143,7 +143,9 @@ def _is_for(tile: BlockTile, problem: Contraction) -> bool:
     the problem's side.
     """
     sides = ((tile.m, problem.m), (tile.n, problem.n))
-    return problem.is_half and all(of_tile == 16 or of_tile < 2 * size for of_tile, size in sides)
+    return problem.instruction is not None and all(
+        of_tile == 16 or of_tile < 2 * size for of_tile, size in sides
+    )
 
 
 def _suits(tile: BlockTile, problem: Contraction) -> bool:

@@ -13,11 +13,13 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.element_types import HALVES
+from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.roles import index_sources
@@ -51,8 +53,8 @@ class Contraction(NamedTuple):
     """
     n_operands: int = 1
     """Distinct factors along n in the products of all sums."""
-    is_half: bool = False
-    """True if all products multiply values of one half type, which matrix instructions do."""
+    instruction: MatrixInstruction | None = None
+    """Matrix instruction that can add all products, or None."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -88,14 +90,19 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         diagonals_of(launch, reductions),
         _operands_along(reductions, rows, columns),
         _operands_along(reductions, columns, rows),
-        _is_half(reductions),
+        _instruction(reductions),
     )
 
 
-def _is_half(reductions: Sequence[loop.ReduceOp]) -> bool:
-    """True if each reduction adds one product of two values that are cast from one half type."""
+def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | None:
+    """
+    Return the instruction for products of half types, if each reduction adds one product of two
+    values that are cast from the same type.
+    """
     types = {type for op in reductions for type in _factor_types(op)}
-    return len(types) == 1 and types <= {bf16, f16}
+    if len(types) != 1 or not types <= {*HALVES}:
+        return None
+    return next(each for each in MatrixInstruction if types == {each.fragments.element})
 
 
 def _factor_types(op: loop.ReduceOp) -> Iterator[Attribute]:

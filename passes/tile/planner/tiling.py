@@ -18,10 +18,11 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
 from typing import NamedTuple
 
 from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
-from tilewright.dialects.target import L2_BYTES, MMA_FLOPS, SCHEDULERS, WARP_SIZE, Target
+from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS
+from tilewright.passes.cost.matrix_clocks import WarpTile, matrix_clocks
 from tilewright.passes.tile.planner.block_tiles import BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
 
@@ -30,8 +31,6 @@ _REGISTERS_BESIDE = 48
 
 _CHUNK_CLOCKS = 100
 """Clocks of a chunk beside its multiply-adds: a barrier, addresses, the first loads."""
-
-_HALF_BYTES = 2
 
 _WARPS_TO_HIDE = 8
 """Warps of an SM that suffice to hide loads of shared memory behind multiply-adds."""
@@ -211,25 +210,18 @@ class Tiling(NamedTuple):
 
     def _arithmetic(self, problem: Contraction, target: Target) -> float:
         """Return the clocks that the multiply-adds of a chunk take an SM at least."""
-        products = self.tile.m * self.tile.n * self.bk * problem.sums
         if not self.tile.is_matrix:
-            return products / target.ffma_lanes
-        multiplying = products * 2 / MMA_FLOPS * target.mma_clocks / SCHEDULERS
-        return max(multiplying, self._shared_wavefronts(problem))
-
-    def _shared_wavefronts(self, problem: Contraction) -> float:
-        """
-        Return the wavefronts of shared memory that fill the slabs of a chunk, and that read them as
-        operands of matrix instructions.
-        """
-        tile = self.tile
-        warps = tile.threads // WARP_SIZE
-        rows, columns = (
-            tile.fm * LANES_M * problem.m_operands,
-            tile.fn * LANES_N * problem.n_operands,
+            return self.tile.m * self.tile.n * self.bk * problem.sums / target.ffma_lanes
+        assert problem.instruction is not None
+        of_warp = WarpTile(
+            self.tile.fm * LANES_M, self.tile.fn * LANES_N, self.bk, problem.instruction
         )
-        read = warps * (rows + columns) * self.bk * _HALF_BYTES
-        return (read + self.slab_bytes(problem)) / (BANKS * BANK_BYTES)
+        clocks = matrix_clocks(of_warp, SCHEDULERS, target)  # of as many warps as work at once
+        filling = self.slab_bytes(problem) / (BANKS * BANK_BYTES)
+        turns = self.tile.threads / WARP_SIZE / SCHEDULERS
+        reading = turns * clocks.shared * self.operands(problem) / (self.tile.fm + self.tile.fn)
+        multiplying = turns * problem.sums * max(clocks.tensor, clocks.issue)
+        return max(multiplying, reading + filling)
 
     def _joining(self, problem: Contraction, target: Target) -> float:
         if self.split == 1:
