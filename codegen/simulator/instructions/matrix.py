@@ -72,9 +72,8 @@ def _matrices(port: Port, lanes: Lanes, count: int) -> NDArray[np.uint16]:
     for place in port.places(givers):
         items = gather(place.block, place.offsets, _ROW_BYTES)
         rows[lanes.positions(place.lanes)] = items
-    return rows.view(np.uint16).reshape(-1, WARP // MATRIX_ROWS, MATRIX_ROWS, MATRIX_ROWS)[
-        :, :count
-    ]
+    matrices = rows.view(np.uint16).reshape(lanes.count // WARP, -1, MATRIX_ROWS, MATRIX_ROWS)
+    return matrices[:, :count]
 
 
 @dataclass(frozen=True)
