@@ -55,8 +55,8 @@ class MatrixShape(NamedTuple):
     @property
     def mma_count(self) -> float:
         """
-        Number of `mma.sync` m16n8k16 on half types that occupy a tensor core for as long, for each
-        warp. The time is proportional to the products and to the bits of an element.
+        Number of `mma.sync` m16n8k16 on half types that take as long as a warp's share of the
+        instruction. The time is proportional to the products and to the bits of an element.
         """
         return WARP_SIZE * self.flops * self.bits / (MMA_FLOPS * _HALF_BITS)
 

@@ -22,8 +22,7 @@ TENSOR_CORES = 32
 """
 Number of multiply-adds that tensor cores do at most in the time of one on the float32 lanes.
 
-It is above the ratio of any GPU, for any type of input. NVIDIA's H100 whitepaper has 7.4 for
-float32 cut to TF32, and 15 for float16; later GPUs have more.
+No target has a higher ratio on half types: a B200 has 32, an H100 16 (`Target.tensor_flops`).
 
 PyTorch may also save multiplications, as cuDNN does in convolutions by Winograd's method. A
 measured time of PyTorch below `Peaks.floor_us` is therefore possible. A time below the bound with
