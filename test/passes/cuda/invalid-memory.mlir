@@ -129,3 +129,35 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>
   // CHECK: an address in another block's !cuda.ptr<f32> is !cuda.ptr<f32, const>, not !cuda.ptr<f32>
   %theirs = cuda.remote %s of %rank : !cuda.ptr<f32>, i32 to !cuda.ptr<f32>
 }
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<bf16, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 0 : i32
+  %row = cuda.let %0 : i32
+  // CHECK: cannot store through !cuda.ptr<bf16, const>
+  cuda.load_matrix %row to %x count 4 : i32, !cuda.ptr<bf16, const>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<bf16, const>) -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 0 : i32
+  %row = cuda.let %0 : i32
+  // CHECK: one instruction loads (1, 2, 4) matrices, not 3
+  cuda.load_matrix %row to %out count 3 : i32, !cuda.ptr<f32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<bf16, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: m16n8k16_f16 multiplies f16, not bf16
+  cuda.matrix_multiply m16n8k16_f16 %x, %x, %out : !cuda.ptr<bf16, const>, !cuda.ptr<bf16, const>, !cuda.ptr<f32>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+  // CHECK: m16n8k8_tf32x3 is several instructions
+  cuda.matrix_multiply m16n8k8_tf32x3 %x, %x, %out : !cuda.ptr<f32, const>, !cuda.ptr<f32, const>, !cuda.ptr<f32>
+}
