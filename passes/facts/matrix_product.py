@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -159,18 +160,29 @@ def _factor(value: SSAValue) -> Factor | None:
     return Factor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
 
 
-def instructions_for(factors: tuple[Factor, Factor]) -> list[MatrixInstruction]:
-    """Return the instructions that multiply elements of these types."""
+def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
+    """
+    Return the instructions that multiply elements of the types of the reduction's factors. Factors
+    of float32 are rounded to tf32 only if their product has the flag `afn`.
+    """
+    factors = factors_of(op)
+    if isinstance(factors, str):
+        return []
     types = {factor.element for factor in factors}
-    return [each for each in MatrixInstruction if types == {each.fragments.element}]
+    found = [each for each in MatrixInstruction if types == {each.fragments.element}]
+    if not _is_approximate(op) and MatrixInstruction.M16N8K8_TF32 in found:
+        found.remove(MatrixInstruction.M16N8K8_TF32)
+    return found
+
+
+def _is_approximate(op: loop.ReduceOp) -> bool:
+    product = op.yield_op.values[0].owner
+    return isinstance(product, arith.MulfOp) and FastMathFlag.APPROX_FUNC in product.fastmath.data
 
 
 def multiplies_halves(op: loop.ReduceOp) -> bool:
     """True if the reduction adds products of two slabs' elements of one half type."""
-    factors = factors_of(op)
-    if isinstance(factors, str):
-        return False
-    return any(each.fragments.element != f32 for each in instructions_for(factors))
+    return any(each.fragments.element != f32 for each in instructions_for(op))
 
 
 def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixProduct | str:
@@ -183,8 +195,8 @@ def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixP
         return factors
     if op.instruction is not None and op.yield_op.mask is not None:
         return "its yield is masked; mask the slabs instead"
-    if instruction not in instructions_for(factors):
-        names = " and ".join(str(factor.element) for factor in factors)
+    if instruction not in instructions_for(op):
+        names = " and ".join(dict.fromkeys(str(factor.element) for factor in factors))
         return f"{instruction} multiplies no elements of {names}"
     if op.extent.value.data % instruction.fragments.k:
         return f"{op.extent.value.data} steps of K are not divisible by {instruction.fragments.k}"

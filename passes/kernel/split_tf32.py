@@ -3,8 +3,8 @@
 Products of float32 factors by matrix instructions on tf32, which has 11 significant bits of 24.
 
 A factor is rounded to tf32. Or it is split into two parts, and three products of tf32 replace one
-product of float32 (Ootomo and Yokota 2022, "Recovering single precision accuracy from Tensor Cores
-while surpassing the FP32 theoretical peak performance"):
+product of float32 (Ootomo and Yokota 2022, "Recovering single precision accuracy from Tensor
+Cores"):
 
     high = tf32(x)                               |x - high| is at most 2^-11 |x|
     low  = (x - high) * 1024                     scaled, so that it is not subnormal
@@ -12,8 +12,8 @@ while surpassing the FP32 theoretical peak performance"):
 
 The low part has 12 significant bits, of which the instruction ignores the last. The product of both
 low parts, at most 2^-22 of the whole, is left out. Tensor cores cut off bits of
-their sums. The products of 16 steps are therefore added to a new sum, and this sum is added to the
-float32 sum by an instruction that rounds.
+their sums. Therefore the products of 16 steps have a sum of their own, which an instruction that
+rounds adds to the float32 sum.
 
 The high part of an infinity is the largest tf32 number, and its low part the infinity. Otherwise
 the low part would be NaN.

@@ -135,10 +135,7 @@ def _mask_slabs(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
 
 def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction]:
     """Return the instructions that can multiply the factors of all reductions."""
-    factors = [factors_of(op) for op in reductions]
-    found = [instructions_for(each) for each in factors if not isinstance(each, str)]
-    if len(found) < len(factors):
-        return []
+    found = [instructions_for(op) for op in reductions]
     return [each for each in MatrixInstruction if all(each in some for some in found)]
 
 
@@ -147,7 +144,7 @@ def _reason_against_factors(reductions: Sequence[loop.ReduceOp]) -> str | None:
     for op in reductions:
         if isinstance(factors := factors_of(op), str):
             return factors
-        if not instructions_for(factors):
+        if not instructions_for(op):
             names = " and ".join(dict.fromkeys(str(factor.element) for factor in factors))
             return f"no matrix instruction multiplies elements of {names}"
     return None

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Heuristics (taste) of `tensor-core`: take the instruction for half types. Those for float32 round
-the factors.
+Heuristics (taste) of `tensor-core`: take the instruction for half types, and for float32 that may
+be rounded to tf32. Whether splitting float32 pays depends on the tile, which the planner chooses.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from xdsl.dialects.builtin import f32
-
 from tilewright.dialects import tile
+from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.passes.tile.tensor_core import TensorCorePass
 
 
@@ -25,6 +24,6 @@ def reason_to_skip(step: TensorCorePass, launch: tile.LaunchOp) -> str | None:
         (names,) = step.questions(launch).values()
         first = replace(step, instr=names[0]) if names else step
         return first.reason_not_possible(launch)
-    if choice.instruction.fragments.element == f32:
-        return "its factors are float32, which a matrix instruction would round"
+    if choice.instruction is MatrixInstruction.M16N8K8_TF32X3:
+        return f"its factors are float32; 'instr={choice.instr}' splits them"
     return None

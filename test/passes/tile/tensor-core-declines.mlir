@@ -127,7 +127,7 @@ loop.kernel @padded(%a: memref<16x16xbf16>, %b: memref<16x16xbf16>) -> (%out: me
   }
 }
 
-// CHECK: skipped at single: its factors are float32, which a matrix instruction would round
+// CHECK: skipped at single: its factors are float32; 'instr=m16n8k8_tf32x3' splits them
 loop.kernel @single(%a: memref<16x16xf32>, %b: memref<16x16xf32>) -> (%out: memref<16x16xf32>) {
   tile.launch (%tm = thread 8 m, %tn = thread 8 n, %vm = register 2 m, %vn = register 2 n) {
     %as = tile.stage (%i, %k) in [16, 16] {
