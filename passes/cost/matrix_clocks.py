@@ -6,7 +6,7 @@ Model of a main loop on tensor cores: clocks of an SM whose warps multiply from 
 
 * tensor cores: matrix instructions of a scheduler's warps, at the target's interval (`mma_clocks`);
 * shared memory: wavefronts of `ldmatrix`, one for each register of a fragment, without conflicts;
-* issue: matrix instructions, `ldmatrix` of four registers, and other instructions.
+* issue: matrix instructions, `ldmatrix` of four registers, and roundings of float32.
 
 Each warp loads its fragments of A and of B once for each step of the instruction along k. For
 example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
@@ -20,10 +20,19 @@ example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
 from typing import NamedTuple
 
 from tilewright.dialects.matrix_instruction import Fragments, MatrixInstruction
-from tilewright.dialects.target import SCHEDULERS, Target
+from tilewright.dialects.target import SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.types import size_of
 
 _REGISTER_BYTES = 4
+
+_TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 7, 2
+"""
+Instructions that round an element of a factor to tf32, that split it, and that add a sum of split
+products, in the machine code for sm_90a.
+"""
+
+_STEPS_OF_SUM = 16
+"""Steps of K in a sum of split products (`passes/kernel/split_tf32.py`)."""
 
 _LOADED = 4
 """Registers of a thread that one `ldmatrix` loads at most."""
@@ -70,22 +79,33 @@ class WarpTile(NamedTuple):
         elements = k * (m * shape.elements_a + n * shape.elements_b)
         return elements * size_of(shape.element) // _REGISTER_BYTES
 
+    @property
+    def other_instructions(self) -> int:
+        """
+        Instructions that round factors of float32 to tf32, or split them and add the sums of the
+        three products to the float32 sum.
+        """
+        elements = (self.m + self.n) * self.k // WARP_SIZE
+        match self.instruction:
+            case MatrixInstruction.M16N8K8_TF32:
+                return elements * _TO_ROUND
+            case MatrixInstruction.M16N8K8_TF32X3:
+                sums = self.m * self.n // WARP_SIZE * self.k // _STEPS_OF_SUM
+                return elements * _TO_SPLIT + sums * _TO_ADD
+            case _:
+                return 0
+
     def _fragments(self, shape: Fragments) -> tuple[int, int, int]:
         """Return the number of fragments along m, n and k."""
         return -(-self.m // shape.m), -(-self.n // shape.n), -(-self.k // shape.k)
 
 
-def matrix_clocks(
-    tile: WarpTile, warps: int, target: Target, other_instructions: float = 0
-) -> MatrixClocks:
-    """
-    Return the clocks of an SM on which `warps` resident warps do one `tile` each. A warp executes
-    `other_instructions` beside matrix instructions and `ldmatrix`.
-    """
+def matrix_clocks(tile: WarpTile, warps: int, target: Target) -> MatrixClocks:
+    """Return the clocks of an SM on which `warps` resident warps do one `tile` each."""
     of_scheduler = -(-warps // SCHEDULERS)
     loads = -(-tile.loaded_registers // _LOADED)
     return MatrixClocks(
         of_scheduler * tile.instructions * target.mma_clocks,
         warps * tile.loaded_registers,
-        of_scheduler * (tile.instructions + loads + other_instructions),
+        of_scheduler * (tile.instructions + loads + tile.other_instructions),
     )

@@ -3,7 +3,7 @@
 
 from typing import NamedTuple
 
-from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N, MatrixInstruction
 from tilewright.passes.tile.planner.contraction import Contraction
 
 
@@ -109,6 +109,18 @@ MATRIX_TILES = (
 )
 """Block tiles whose products matrix instructions add."""
 
+SPLIT_TILES = (
+    _matrix_tile(128, 128, 64, 32, 250),
+    _matrix_tile(128, 64, 64, 32, 250),
+    _matrix_tile(64, 128, 32, 32, 160),
+    _matrix_tile(64, 64, 32, 32, 160),
+    _matrix_tile(32, 128, 32, 32, 160),
+    _matrix_tile(64, 64, 16, 32, 104),
+    _matrix_tile(32, 64, 16, 32, 104),
+    _matrix_tile(16, 128, 16, 32, 104),
+)
+"""Block tiles with more registers, for products of float32 that are split into three."""
+
 _ISSUE_RATES_ALONE = {
     elements: max(tile.issue_rate for tile in BLOCK_TILES if tile.fm * tile.fn == elements)
     for elements in sorted({tile.fm * tile.fn for tile in BLOCK_TILES})
@@ -133,7 +145,9 @@ def block_tiles_for(problem: Contraction) -> list[BlockTile]:
     suitable = [tile for tile in BLOCK_TILES if _suits(tile, problem)]
     if suitable and _suits(_SMALL, problem):
         suitable.append(_SMALL)
-    matrix = [tile for tile in MATRIX_TILES if _is_for(tile, problem)]
+    is_split = problem.instruction is MatrixInstruction.M16N8K8_TF32X3
+    tiles = SPLIT_TILES if is_split else MATRIX_TILES
+    matrix = [tile for tile in tiles if _is_for(tile, problem)]
     return [*matrix, *(suitable or [SMALLEST])]
 
 

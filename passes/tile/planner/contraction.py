@@ -8,18 +8,19 @@ Contraction as the planner sees it: the sizes of its axes, and the bytes that ea
         %1 = loop.load %b[%k, %j]                           read along n
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.matrix_instruction import MatrixInstruction
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.roles import index_sources
@@ -96,24 +97,38 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
 
 def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | None:
     """
-    Return the instruction for products of half types, if each reduction adds one product of two
-    values that are cast from the same type.
+    Return the instruction for products of one half type or of float32, if each reduction adds one
+    product. Factors of float32 are rounded to tf32 if all products have the flag `afn`.
     """
-    types = {type for op in reductions for type in _factor_types(op)}
-    if len(types) != 1 or not types <= {*HALVES}:
+    products = [_product(op) for op in reductions]
+    found = [product for product in products if product is not None]
+    types = {_factor_type(factor) for product in found for factor in product.operands}
+    if len(found) < len(reductions) or len(types) != 1:
         return None
-    return next(each for each in MatrixInstruction if types == {each.fragments.element})
+    (type,) = types
+    if type != f32:
+        return _OF_HALVES.get(type)
+    is_rounded = all(FastMathFlag.APPROX_FUNC in p.fastmath.data for p in found)
+    return MatrixInstruction.M16N8K8_TF32 if is_rounded else MatrixInstruction.M16N8K8_TF32X3
 
 
-def _factor_types(op: loop.ReduceOp) -> Iterator[Attribute]:
-    """Yield the types of the factors before they are cast; float32 for anything else."""
+_OF_HALVES: Mapping[Attribute, MatrixInstruction] = {
+    bf16: MatrixInstruction.M16N8K16_BF16,
+    f16: MatrixInstruction.M16N8K16_F16,
+}
+
+
+def _product(op: loop.ReduceOp) -> arith.MulfOp | None:
+    """Return the product that `op` adds, or None."""
     product = op.yield_op.values[0].owner
-    if len(op.results) != 1 or not isinstance(product, arith.MulfOp):
-        yield f32
-        return
-    for factor in product.operands:
-        cast = factor.owner
-        yield cast.input.type if isinstance(cast, arith.ExtFOp) else factor.type
+    is_sum = op.monoid.data is Monoid.ADD and [*op.result_types] == [f32]
+    return product if is_sum and isinstance(product, arith.MulfOp) else None
+
+
+def _factor_type(factor: SSAValue) -> Attribute:
+    """Return the type of a factor before it is cast."""
+    cast = factor.owner
+    return cast.input.type if isinstance(cast, arith.ExtFOp) else factor.type
 
 
 def _bytes_along(

@@ -161,6 +161,7 @@ class Tiling(NamedTuple):
         registers = of_block.threads * self.registers(problem)
         most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)
         min_blocks = min(max(1, target.registers_per_sm // registers), most)
+        fk = " fk=1" if of_block.is_matrix else ""
         steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
         if self.split > 1:
             steps.append(f"split-matmul-k{{factor={self.split} join={self.join.value}}}")
@@ -169,8 +170,9 @@ class Tiling(NamedTuple):
             f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
             "cooperative-reduce",
             "stage-inputs",
-            f"register-tile{{fm={of_block.fm} fn={of_block.fn} min_blocks={min_blocks}}}",
-            "tensor-core" if of_block.is_matrix else "permute-register-tile",
+            f"register-tile{{fm={of_block.fm} fn={of_block.fn}{fk} min_blocks={min_blocks}}}",
+            *(["tensor-core"] if of_block.is_matrix else []),
+            "permute-register-tile",  # if matrix instructions cannot do the product after all
             f"double-buffer{{depth={self.depth}}}",
             "tma-copy",
             "split-inner-for-swizzle",

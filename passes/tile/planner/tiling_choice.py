@@ -15,6 +15,7 @@ from itertools import product
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.target import Target
 from tilewright.dialects.tile import Join
+from tilewright.dialects.types import size_of
 from tilewright.passes.cost.time_models import time_bucket
 from tilewright.passes.tile.double_buffer import DEPTHS
 from tilewright.passes.tile.planner.block_tiles import (
@@ -31,6 +32,9 @@ CHUNKS = (8, 16, 32)
 
 MATRIX_CHUNKS = (16, 32, 64)
 """Steps of K that are staged together for matrix instructions, which do 16 at once."""
+
+_ROW_BYTES = 128
+"""Usual bytes of K in a row of a slab for matrix instructions, the widest span of a swizzle."""
 
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """Numbers of blocks that may split the steps of K."""
@@ -107,7 +111,8 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))
-    usual = MATRIX_CHUNKS[-1] if tiling.tile.is_matrix else 16
+    row = _ROW_BYTES // size_of(problem.instruction.fragments.element) if problem.instruction else 0
+    usual = row if tiling.tile.is_matrix else 16
     unusual = abs(tiling.depth - 3) + abs(tiling.bk - usual) // 8
     area, columns = tiling.tile.m * tiling.tile.n, tiling.tile.n
     loads = tiling.operands(problem) / (tiling.tile.fm * tiling.tile.fn)

@@ -6,7 +6,6 @@ is taken.
 """
 
 from collections.abc import Callable, Iterable
-from enum import Enum, auto
 from itertools import takewhile
 from typing import Protocol, TypeVar
 
@@ -25,7 +24,6 @@ from tilewright.passes.reporting.trace import listening
 from tilewright.passes.scheduling_steps import FIRST, PLAN
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import take_choice
-from tilewright.passes.tile.tensor_core import TensorCorePass
 
 
 class Tried(Protocol):
@@ -52,26 +50,17 @@ def first_possible(
 
     A choice is possible if a thread certainly has the registers, or if no pass refuses it in a
     trial. After a choice is refused, choices that give a thread as many elements or more are not
-    tried. A choice with matrix instructions is always tried. If `tensor-core` has a reason against
-    one, it has a reason against all.
+    tried.
     """
     refused: int | None = None
-    has_matrices = True
     for choice in choices:
-        is_matrix = steps_of(choice).names(TensorCorePass.name)
-        if is_matrix and not has_matrices:
-            continue
-        if not is_matrix and _has_registers(launch, choice.elements, target):
+        if _has_registers(launch, choice.elements, target):
             return choice
         if refused is not None and choice.elements >= refused:
             continue
-        refusal = _refusal(launch, steps_of(choice), target)
-        if refusal is None:
+        if not _is_refused(launch, steps_of(choice), target):
             return choice
-        if refusal is _Refusal.NO_MATRICES:
-            has_matrices = False
-        else:
-            refused = choice.elements
+        refused = choice.elements
     return None
 
 
@@ -91,31 +80,22 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
     return needed <= target.max_registers_per_thread
 
 
-class _Refusal(Enum):
-    """Refusal of a choice in a trial."""
-
-    REGISTERS = auto()
-    NO_MATRICES = auto()
-
-
-def _refusal(launch: tile.LaunchOp, steps: ScheduleAttr, target: Target) -> _Refusal | None:
+def _is_refused(launch: tile.LaunchOp, steps: ScheduleAttr, target: Target) -> bool:
     """
-    Return the refusal of the options of `steps` by a pass, when run on a copy of the kernel, or
-    None. Only passes up to `register-tile` are run, which sets a thread's elements, and
-    `tensor-core` if `steps` name it.
+    True if a pass refuses the options of `steps`, when run on a copy of the kernel. Only passes
+    up to `register-tile`, which sets a thread's elements, are run.
     """
     kernel = launch.kernel.clone()
     kernel.planned = steps
     module, ctx = ModuleOp([kernel]), Context()
-    last = TensorCorePass if steps.names(TensorCorePass.name) else RegisterTilePass
     try:
         with listening(None):
-            for step in _steps_before(last.name):
+            for step in _steps_before(RegisterTilePass.name):
                 for_target(step, target.name).apply(ctx, module)
-            taken = take_choice(last(target.name), *tile.launches_of(module))
+            take_choice(RegisterTilePass(target.name), *tile.launches_of(module))
     except PassFailedException:
-        return _Refusal.REGISTERS
-    return _Refusal.NO_MATRICES if isinstance(taken, str) else None
+        return True
+    return False
 
 
 def _steps_before(name: str) -> list[ModulePass]:

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Heuristics (taste) of `split-inner-for-swizzle`: swizzle the slabs that TMA copies, if that saves
-wavefronts. Whole rows come before pieces, and narrow spans before wide ones. Slabs that threads
-fill are better padded (`pad-smem`).
+wavefronts. Narrow spans cut rows into pieces. A row of a piece is assumed to take TMA as long as a
+wavefront takes, and few pieces come before many. Slabs that threads fill are better padded
+(`pad-smem`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
+from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.named_slabs import named_slabs
 from tilewright.passes.tile.split_inner_for_swizzle import (
@@ -29,7 +32,8 @@ def prefer(
     gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
     by_tma = _copied_by_tma(stages)
     boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
-    best = sorted(SWIZZLES, key=lambda w: (-sum(boxes[w].values()), _pieces(stages, boxes[w], w)))
+    rows = {w: sum(_added_rows(stages[name], w) for name in boxes[w]) for w in SWIZZLES}
+    best = sorted(SWIZZLES, key=lambda w: (rows[w] - sum(boxes[w].values()), rows[w]))
     fit = {width: fitting_slabs(launch, width) for width in best}
     sets = [(width, tuple(found[width])) for found in (boxes, gains) for width in best]
     sets += [(width, tuple(fit[width])) for width in best]
@@ -47,9 +51,11 @@ def reason_to_skip(step: SplitInnerForSwizzlePass, launch: tile.LaunchOp) -> str
     return None
 
 
-def _pieces(stages: Mapping[str, tile.StageOp], names: Iterable[str], width: int) -> int:
-    """Return the number of slabs that spans of `width` bytes cut into pieces."""
-    return sum(row_bytes(stages[name]) > width for name in names)
+def _added_rows(stage: tile.StageOp, width: int) -> int:
+    """Return the number of rows of pieces that spans of `width` bytes add to a slab's rows."""
+    row = row_bytes(stage)
+    rows = prod(stage.axis_extents()) * size_of(memref_type(stage.slab).element_type) // row
+    return rows * (max(row // width, 1) - 1)
 
 
 def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp]:

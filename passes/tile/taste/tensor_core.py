@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Heuristics (taste) of `tensor-core`: take the instruction for half types, and for float32 that may
-be rounded to tf32. Whether splitting float32 pays depends on the tile, which the planner chooses.
+be rounded to tf32. Splitting float32 pays only for some tiles: the factors are split if the step is
+planned.
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,7 @@ def reason_to_skip(step: TensorCorePass, launch: tile.LaunchOp) -> str | None:
         (names,) = step.questions(launch).values()
         first = replace(step, instr=names[0]) if names else step
         return first.reason_not_possible(launch)
-    if choice.instruction is MatrixInstruction.M16N8K8_TF32X3:
+    is_planned = launch.kernel.planned is not None
+    if choice.instruction is MatrixInstruction.M16N8K8_TF32X3 and not is_planned:
         return f"its factors are float32; 'instr={choice.instr}' splits them"
     return None
