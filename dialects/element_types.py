@@ -47,7 +47,9 @@ DTYPES: Mapping[str, Attribute] = {
 DTYPE_NAMES: Mapping[Attribute, str] = {element: name for name, element in DTYPES.items()}
 """The dtype's name of each element type."""
 
-FLOATS: tuple[Attribute, ...] = (f16, bf16, f32, f64)
+HALVES: tuple[Attribute, ...] = (f16, bf16)
+"""Half types: floats of 16 bits."""
+FLOATS: tuple[Attribute, ...] = (*HALVES, f32, f64)
 INTEGERS: tuple[Attribute, ...] = (ui8, i8, i16, i32, i64)
 ELEMENTS: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)
 
