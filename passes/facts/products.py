@@ -62,6 +62,11 @@ def factor_of(value: SSAValue) -> Factor:
     return Factor(value, value)
 
 
+def is_widened(value: SSAValue) -> bool:
+    """True if `value` is the widening of a value of a half type."""
+    return factor_of(value).narrow is not value
+
+
 def products_of(reduction: loop.ReduceOp) -> Sequence[Product]:
     """
     Return the products of floats among the values that `reduction` yields, in order. Values that
