@@ -29,8 +29,8 @@ MMA_SYNC_CLOCKS: Mapping[str, int] = {
 }
 """
 Clocks from one `mma.sync.m16n8k16` of a scheduler to the next, by target. The value for `sm_90a` is
-measured, that for `sm_100a` is assumed, and the others follow from data sheets (dense bf16
-operations per second with float32 sums).
+measured, and that for `sm_100a` is assumed. The others follow from data sheets: dense bf16
+operations per second with float32 sums.
 """
 
 

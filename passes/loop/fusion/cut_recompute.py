@@ -49,9 +49,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.fusion_decisions import settled
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.matrix_ops import matrix_ops
-from tilewright.passes.loop.fusion.op_costs import counted
-from tilewright.passes.loop.fusion.op_runs import runs
+from tilewright.passes.loop.fusion.op_counts import counted, matrix_ops, runs
 from tilewright.passes.loop.fusion.recomputed import Part, parts
 from tilewright.passes.loop.kernel_builder import nest_over
 from tilewright.passes.loop.name_kernels import KernelNames

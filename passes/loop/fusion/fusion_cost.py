@@ -16,7 +16,7 @@ The time of a launch on a target is estimated as
   A row that one block processes therefore takes the time of one SM.
 
 Tensor cores do the multiply-adds of a contraction of half types, `products` in number, and casts of
-its factors are free (`matrix_ops`). The time of its launch is estimated as
+its factors are free (`op_counts`). The time of its launch is estimated as
 
     (max(bytes / bandwidth, products / matrix_rate) + instructions / rate) / share + LAUNCH_SECONDS
 
@@ -41,9 +41,7 @@ from tilewright.dialects.target import LAUNCH_SECONDS, Target
 from tilewright.passes.cost.contraction_rate import multiply_adds_per_second
 from tilewright.passes.facts.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.facts.nest import nest_block, steps_of
-from tilewright.passes.loop.fusion.matrix_ops import MatrixOps, matrix_ops
-from tilewright.passes.loop.fusion.op_costs import counted
-from tilewright.passes.loop.fusion.op_runs import runs
+from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, matrix_ops, runs
 
 MOST_INSTRUCTIONS = 512
 """Most instructions of one element that are inlined; with more, their latency dominates."""
@@ -57,8 +55,8 @@ specifications).
 
 NEAR = 1.02
 """
-Ratio of two times that the model does not tell apart where tensor cores multiply; then fusion, with
-less traffic, is chosen.
+Ratio of two times that the model cannot distinguish if tensor cores multiply. The fused form, which
+has less traffic, is chosen then.
 """
 
 MOST_OUTPUTS = 4

@@ -23,7 +23,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
     often,
     work_of,
 )
-from tilewright.passes.loop.fusion.op_runs import runs
+from tilewright.passes.loop.fusion.op_counts import runs
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 

@@ -12,8 +12,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.facts.products import is_widened
-from tilewright.passes.loop.fusion.op_costs import cost_of
-from tilewright.passes.loop.fusion.op_runs import varying
+from tilewright.passes.loop.fusion.op_counts import cost_of, varying
 
 
 class Part(NamedTuple):
@@ -56,7 +55,7 @@ def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[P
             continue
         if not isinstance(op, loop.ReduceOp) and not is_pure(op):
             continue
-        if is_widened(op.results[0]):
+        if isinstance(op, arith.ExtFOp) and is_widened(op.result):
             continue
         around = list(_axes_around(op))
         axes = [axis for axis in around if axis in varies[op]]

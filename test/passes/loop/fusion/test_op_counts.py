@@ -10,7 +10,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import LAUNCH_SECONDS, target
 from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop.fusion.fusion_cost import Work, work_of
-from tilewright.passes.loop.fusion.matrix_ops import matrix_ops
+from tilewright.passes.loop.fusion.op_counts import matrix_ops
 
 Parse = Callable[[str], ModuleOp]
 
