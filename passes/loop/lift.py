@@ -19,11 +19,11 @@ becomes
       }
     }
 
-Index maps, positions, predicates and constants get no kernel: their readers read through them (see
-`views`). Exceptions, which are written to memory, are results of a function and index maps with
-many sources, as `torch.cat` of many tensors is: a reader would have to select each element from all
-sources. Several kernels write the buffer of a map with many sources. Each writes a part that has
-few sources (see `parts`).
+Index maps, positions, predicates, constants and casts of half types to wider floats get no kernel:
+their readers read through them (see `views`). Exceptions, which are written to memory, are results
+of a function and index maps with many sources, as `torch.cat` of many tensors is: a reader would
+have to select each element from all sources. Several kernels write the buffer of a map with many
+sources. Each writes a part that has few sources (see `parts`).
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,15 @@ from tilewright.passes.loop.primitive_kernel import (
     needed_results,
     write_body,
 )
-from tilewright.passes.loop.views import Alternative, Choice, View, read, view_of, whole
+from tilewright.passes.loop.views import (
+    Alternative,
+    Choice,
+    View,
+    is_widening,
+    read,
+    view_of,
+    whole,
+)
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, rewriting
 
@@ -103,6 +111,8 @@ class _Lifting:
                 self.views[op.result] = view_of(op, self.views)
                 if op.result.uses and is_wide(self.views[op.result]):
                     self._write_parts(op.result)
+            case prim.ElementwiseOp() if is_widening(op):
+                self.views[op.result] = view_of(op, self.views)
             case prim.ElementwiseOp() | prim.GatherOp() | prim.ReduceOp() | prim.ScanOp():
                 self._lift_primitive(op)
             case func.CallOp():

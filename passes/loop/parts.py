@@ -24,7 +24,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.prim.index_map import ranges_within
-from tilewright.passes.loop.views import Alternative, Choice, Number, View
+from tilewright.passes.loop.views import Alternative, Choice, Number, View, Widened
 
 MOST_ALTERNATIVES = 16
 """
@@ -73,12 +73,16 @@ def is_wide(view: View) -> bool:
 
 
 def _width(view: View) -> int:
+    if isinstance(view.source, Widened):
+        return _width(view.source.view)
     if not isinstance(view.source, Choice):
         return not _is_constant(view)
     return sum(_width(alternative.view) for alternative in view.source.alternatives)
 
 
 def _is_constant(view: View) -> bool:
+    if isinstance(view.source, Widened):
+        return _is_constant(view.source.view)
     return isinstance(view.source, Number)
 
 
@@ -95,6 +99,12 @@ def _flat(view: View, mask: AffineMap) -> Iterator[Alternative]:
     Yield the alternatives of `view` where `mask` holds, with nested choices flattened in their
     place.
     """
+    if isinstance(wide := view.source, Widened):
+        source, map = wide.view
+        for one in _flat(View(source, map.compose(view.map)), mask):
+            element = Widened(one.view, wide.type)
+            yield Alternative(one.mask, View(element, AffineMap.identity(mask.num_dims)))
+        return
     if not isinstance(choice := view.source, Choice):
         yield Alternative(mask, view)
         return

@@ -10,6 +10,9 @@ is a view of `%x`, and its element `i` is
     %0 = loop.load %x[%i - 1] where [%i - 1] : memref<16xf32>
 
 A mask becomes a select, unless a load can apply it.
+
+A cast of a half type to a wider float type is a view, too: readers load the half value and widen it
+(`arith.extf`). The widened tensor is therefore never written to memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +21,13 @@ from typing import NamedTuple, Union
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import loop, prim
-from tilewright.dialects.types import tensor_type
+from tilewright.dialects.element_types import COMPUTE_FLOATS, HALVES
+from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.dialects.types import element_of, tensor_type
 from tilewright.passes.loop.kernel_builder import KernelBuilder
 from tilewright.passes.loop.scalar_function import constant_of
 
@@ -35,7 +40,7 @@ class View(NamedTuple):
     coordinates of the tensor to those of the source.
     """
 
-    source: Union[SSAValue, Number, prim.IotaOp, prim.PredicateOp, "Choice"]
+    source: Union[SSAValue, Number, prim.IotaOp, prim.PredicateOp, "Choice", "Widened"]
     map: AffineMap
 
 
@@ -53,8 +58,22 @@ class Choice(NamedTuple):
     fill: Number | None
 
 
-ViewOp = prim.ConstantOp | prim.IotaOp | prim.PredicateOp | prim.IndexMapOp
-"""Ops whose results need no memory."""
+class Widened(NamedTuple):
+    """The elements of a view of a half type, converted to a wider float type by each reader."""
+
+    view: View
+    type: Attribute
+
+
+ViewOp = prim.ConstantOp | prim.IotaOp | prim.PredicateOp | prim.IndexMapOp | prim.ElementwiseOp
+"""Ops whose results need no memory; an elementwise op must be a widening."""
+
+
+def is_widening(op: Operation) -> bool:
+    """True if `op` casts a half type to a wider float type."""
+    if not isinstance(op, prim.ElementwiseOp) or op.function.data is not ScalarFunction.CAST:
+        return False
+    return element_of(op.inputs[0]) in HALVES and element_of(op.result) in COMPUTE_FLOATS
 
 
 def whole(buffer: SSAValue, value: SSAValue) -> View:
@@ -71,6 +90,9 @@ def view_of(op: ViewOp, views: Mapping[SSAValue, View]) -> View:
             return View(op, _identity(op.result))
         case prim.IndexMapOp():
             return _mapped(op, views)
+        case prim.ElementwiseOp():
+            source = Widened(views[op.inputs[0]], element_of(op.result))
+            return View(source, _identity(op.result))
 
 
 def _mapped(op: prim.IndexMapOp, views: Mapping[SSAValue, View]) -> View:
@@ -112,6 +134,8 @@ def read(
             return kernel.holds(at_coordinates(map.data, at))
         case Choice():
             return _read_choice(kernel, view.source, at, where)
+        case Widened(view=narrow, type=type):
+            return kernel.add(arith.ExtFOp(read(kernel, narrow, at, where), type))
 
 
 def _read_choice(
@@ -128,7 +152,7 @@ def _read_choice(
     for alternative in reversed(choice.alternatives):
         mask = at_coordinates(alternative.mask, at)
         value = read(kernel, alternative.view, at, [*where, *mask])
-        if not mask or (result is None and _is_zero(choice.fill) and _is_load(value)):
+        if not mask or (result is None and _is_zero(choice.fill) and _is_loaded(value)):
             result = value  # a load gives 0 where its mask fails
             continue
         if result is None:
@@ -152,5 +176,7 @@ def _is_zero(fill: Number | None) -> bool:
     return fill is not None and fill.value.data == 0 and copysign(1, fill.value.data) > 0
 
 
-def _is_load(value: SSAValue) -> bool:
-    return isinstance(value.owner, loop.LoadOp)
+def _is_loaded(value: SSAValue) -> bool:
+    """True if `value` is the result of a load, or its widening: 0 where the load is masked."""
+    source = value.owner.input if isinstance(value.owner, arith.ExtFOp) else value
+    return isinstance(source.owner, loop.LoadOp)

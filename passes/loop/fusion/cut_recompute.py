@@ -18,8 +18,9 @@ becomes, where the powers take longer than a launch,
         loop.store %1, %out[%j] ...
 
 and a kernel that loads the power. A value can be cut out if it does not vary with all axes around
-it. The value may depend on loads, scalars and whole reductions only. The cost model is that of
-fusion (`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
+it. The value may depend on loads, scalars and whole reductions only. Casts of half types to wider
+types are never cut out: readers load the half type. The cost model is that of fusion
+(`fusion_cost`). A cut must be faster by a margin, so that fused kernels are not cut again.
 """
 
 from collections.abc import Mapping
@@ -42,14 +43,13 @@ from tilewright.passes.facts.footprint import size_of
 from tilewright.passes.loop.fusion.fusion_cost import (
     Decision,
     Work,
-    cost_of,
     decide,
     often,
     work_of,
 )
 from tilewright.passes.loop.fusion.fusion_decisions import settled
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
-from tilewright.passes.loop.fusion.op_runs import runs
+from tilewright.passes.loop.fusion.op_counts import counted, matrix_ops, runs
 from tilewright.passes.loop.fusion.recomputed import Part, parts
 from tilewright.passes.loop.kernel_builder import nest_over
 from tilewright.passes.loop.name_kernels import KernelNames
@@ -130,7 +130,8 @@ def _apart(
     part.
     """
     gone = {inner for op in _dead_without(part) for inner in ops_in(op)}
-    instructions_gone = sum(times.get(op, 0.0) * cost_of(op) for op in gone)
+    matrix = matrix_ops(kernel)
+    saved = counted(gone, times, matrix)
     buffers = inputs_of(kernel, launch)
     of_part = {inner for op in part.ops for inner in ops_in(op)}
     reads = {buffers[op.memref] for op in of_part if isinstance(op, loop.LoadOp)}
@@ -140,18 +141,20 @@ def _apart(
         if isinstance(op, loop.LoadOp) and op not in gone and op.memref in buffers
     }
     bytes = part.elements * size_of(part.value.type)
-    alone = sum(times.get(op, 0.0) * cost_of(op) for op in of_part)
+    alone, share = counted(of_part, times, matrix), part.elements / max(part.runs, 1)
     cut = Work(
         {read: whole.reads[read] for read in reads},
         {part.value: bytes},
-        alone * part.elements / max(part.runs, 1),
+        alone.instructions * share,
         part.elements,
+        products=alone.products * share,
     )
     rest = Work(
         {**{read: n for read, n in whole.reads.items() if read in kept}, part.value: bytes},
         whole.writes,
-        whole.instructions - instructions_gone + part.runs,
+        whole.instructions - saved.instructions + part.runs,
         whole.steps,
+        products=whole.products - saved.products,
     )
     return cut, rest
 

@@ -15,6 +15,14 @@ The time of a launch on a target is estimated as
 * `share` is the part of the GPU that has work: each step of the outermost nest gets at most one SM.
   A row that one block processes therefore takes the time of one SM.
 
+Tensor cores do the multiply-adds of a contraction of half types, `products` in number, and casts of
+its factors are free (`op_counts`). The time of its launch is estimated as
+
+    (max(bytes / bandwidth, products / matrix_rate) + instructions / rate) / share + LAUNCH_SECONDS
+
+`instructions` counts the other ops. Copies run ahead while a block multiplies, but not while it
+computes factors or the elements that it stores.
+
 The model serves to choose between two forms, not to predict times. It ignores latency, for which
 `MOST_INSTRUCTIONS` is a substitute.
 """
@@ -25,16 +33,15 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import bf16
+from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import LAUNCH_SECONDS, Target
-from tilewright.passes.cost.instruction_costs import instructions
+from tilewright.passes.cost.contraction_rate import multiply_adds_per_second
 from tilewright.passes.facts.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.facts.nest import nest_block, steps_of
-from tilewright.passes.loop.fusion.op_runs import runs
+from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, matrix_ops, runs
 
 MOST_INSTRUCTIONS = 512
 """Most instructions of one element that are inlined; with more, their latency dominates."""
@@ -44,6 +51,12 @@ MOST_ACCUMULATORS = 3
 Most values that one reduction joins. A thread that owns 8 by 8 elements of a matrix has 64
 accumulators for each value. It has 255 registers (CUDA C++ Programming Guide, technical
 specifications).
+"""
+
+NEAR = 1.02
+"""
+Ratio of two times that the model cannot distinguish if tensor cores multiply. The fused form, which
+has less traffic, is chosen then.
 """
 
 MOST_OUTPUTS = 4
@@ -62,6 +75,8 @@ class Work:
     steps: int
     """Steps of the outermost nest, which are distributed over SMs."""
     launches: int = 1
+    products: float = 0.0
+    """Multiply-adds that tensor cores do, which `instructions` leaves out."""
 
     @property
     def bytes(self) -> float:
@@ -71,7 +86,12 @@ class Work:
     def seconds(self, target: Target) -> float:
         """Return the estimated seconds on a target, by the formula in the module's docstring."""
         share = min(max(self.steps, 1) / target.sms, 1.0)
-        busy = max(self.bytes / target.bandwidth, self.instructions / (target.flops / 2))
+        moving = self.bytes / target.bandwidth
+        computing = self.instructions / (target.flops / 2)
+        busy = max(moving, computing)
+        if self.products:
+            multiplying = self.products / multiply_adds_per_second(bf16, target)
+            busy = max(moving, multiplying) + computing
         return busy / share + self.launches * LAUNCH_SECONDS
 
 
@@ -138,9 +158,8 @@ def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp, rows: Collection[SSAVa
     buffers = dict(zip(arguments, launch.operands, strict=True))
     reads, writes = defaultdict[SSAValue, float](float), defaultdict[SSAValue, float](float)
     seen = set[tuple[object, ...]]()
-    total = 0.0
-    for op, times in runs(kernel, rows).items():
-        total += times * cost_of(op)
+    times = runs(kernel, rows)
+    for op in times:
         if not isinstance(op, loop.LoadOp | loop.StoreOp):
             continue
         moved = reads if isinstance(op, loop.LoadOp) else writes
@@ -148,7 +167,14 @@ def work_of(kernel: loop.KernelOp, launch: loop.LaunchOp, rows: Collection[SSAVa
             seen.add(access)
             moved[buffers[op.memref]] += elements_touched(op) * element_bytes(op.memref)
     steps = steps_of(rows or nest_block(kernel).args)
-    return Work(_at_most_all(reads), _at_most_all(writes), total, steps)
+    count = counted(times, times, MatrixOps() if rows else matrix_ops(kernel))
+    return Work(
+        _at_most_all(reads),
+        _at_most_all(writes),
+        count.instructions,
+        steps,
+        products=count.products,
+    )
 
 
 def _at_most_all(moved: Mapping[SSAValue, float]) -> Mapping[SSAValue, float]:
@@ -177,8 +203,13 @@ def fused(
         reads[read] = max(reads.get(read, 0.0), bytes * part)
     more = {write: n for write, n in producer.writes.items() if kept or write is not buffer}
     writes = {**reader.writes, **more}
-    total = reader.instructions + producer.instructions * times
-    return Work(reads, writes, total, reader.steps if steps is None else steps)
+    return Work(
+        reads,
+        writes,
+        reader.instructions + producer.instructions * times,
+        reader.steps if steps is None else steps,
+        products=reader.products + producer.products * times,
+    )
 
 
 def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
@@ -189,22 +220,10 @@ def merged(base: Work, other: Work, *, times: float = 1.0) -> Work:
     reads = {**base.reads}
     for read, bytes in other.reads.items():
         reads[read] = max(reads.get(read, 0.0), bytes)
-    total = base.instructions + other.instructions * times
-    return Work(reads, {**base.writes, **other.writes}, total, max(base.steps, other.steps))
-
-
-def cost_of(op: Operation) -> int:
-    """Return the instructions of one step of `op`; for a reduction, those that join one value."""
-    if isinstance(op, loop.ReduceOp):
-        return 0 if is_sum_of_products(op) else instructions(op)
-    return 0 if isinstance(op, _FREE) else instructions(op)
-
-
-_FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)
-
-
-def is_sum_of_products(op: Operation) -> bool:
-    """True if `op` is a reduction that sums products: each step is a fused multiply-add."""
-    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.ADD:
-        return False
-    return all(isinstance(value.owner, arith.MulfOp) for value in op.yield_op.values)
+    return Work(
+        reads,
+        {**base.writes, **other.writes},
+        base.instructions + other.instructions * times,
+        max(base.steps, other.steps),
+        products=base.products + other.products * times,
+    )

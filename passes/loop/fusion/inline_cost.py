@@ -15,6 +15,7 @@ from tilewright.passes.cost.instruction_costs import instructions
 from tilewright.passes.facts.nest import FlatNest
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_INSTRUCTIONS,
+    NEAR,
     Decision,
     Work,
     decide,
@@ -22,7 +23,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
     often,
     work_of,
 )
-from tilewright.passes.loop.fusion.op_runs import runs
+from tilewright.passes.loop.fusion.op_counts import runs
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
@@ -74,7 +75,8 @@ def inline_decision(
         together.append(fused(producer, work, buffer, times=evaluations / elements, kept=kept))
         computed += evaluations
     what = f"recompute {often(computed / elements)} of {costliest(nest)} over {elements} elements"
-    return decide(what, apart, together, target)
+    margin = NEAR if any(work.products for work in apart) else 1.0
+    return decide(what, apart, together, target, margin=margin)
 
 
 def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:

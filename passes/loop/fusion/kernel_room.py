@@ -18,7 +18,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import size_of
-from tilewright.passes.loop.fusion.fusion_cost import is_sum_of_products
+from tilewright.passes.loop.fusion.op_counts import is_sum_of_products
 from tilewright.passes.loop.fusion.shared_loads import distinct, readings
 from tilewright.passes.loop.plan import loads_of
 from tilewright.passes.loop.plan_index import PlanIndex

@@ -11,8 +11,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.nest import steps_of
-from tilewright.passes.loop.fusion.fusion_cost import cost_of
-from tilewright.passes.loop.fusion.op_runs import varying
+from tilewright.passes.facts.products import is_widened
+from tilewright.passes.loop.fusion.op_counts import cost_of, varying
 
 
 class Part(NamedTuple):
@@ -46,13 +46,16 @@ class Part(NamedTuple):
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
     """
     Yield the values of `kernel` that could be cut out: each varies with fewer axes than are around
-    it, and has a use that varies with more. `times` holds the number of runs of each op.
+    it, and has a use that varies with more. Casts of half types to wider types are left out.
+    `times` holds the number of runs of each op.
     """
     varies = varying(kernel)
     for op in times:
         if len(op.results) != 1 or isinstance(op, loop.LoadOp | arith.ConstantOp):
             continue
         if not isinstance(op, loop.ReduceOp) and not is_pure(op):
+            continue
+        if isinstance(op, arith.ExtFOp) and is_widened(op.result):
             continue
         around = list(_axes_around(op))
         axes = [axis for axis in around if axis in varies[op]]

@@ -333,13 +333,14 @@ func.func @padded(%x: tensor<4xf32>) -> tensor<6xf32> {
 
 // -----
 
-// Predicates are values; half types are computed in f32.
-// CHECK:      %0 = loop.load %x[%i, %j] : memref<4x4xf16>
-// CHECK-NEXT: %1 = arith.extf %0 : f16 to f32
+// Predicates are values; half types are computed in f32. A cast to f32 gets no kernel.
+// CHECK:      func.func @causal
+// CHECK:        loop.launch @s(%x) -> (%s) : (memref<4x4xf16>) -> (memref<4x4xf32>)
 // CHECK:      %0 = loop.predicate [%i - %j] : i1
-// CHECK-NEXT: %1 = loop.load %wide[%i, %j] : memref<4x4xf32>
-// CHECK-NEXT: %2 = arith.constant 0xff800000 : f32
-// CHECK-NEXT: %3 = arith.select %0, %1, %2 : f32
+// CHECK-NEXT: %1 = loop.load %x[%i, %j] : memref<4x4xf16>
+// CHECK-NEXT: %2 = arith.extf %1 : f16 to f32
+// CHECK-NEXT: %3 = arith.constant 0xff800000 : f32
+// CHECK-NEXT: %4 = arith.select %0, %2, %3 : f32
 func.func @causal(%x: tensor<4x4xf16>) -> tensor<4x4xf32> {
   %c = prim.predicate affine_map<(d0, d1) -> (d0 - d1)> : tensor<4x4xi1>
   %wide = prim.elementwise cast(%x) : (tensor<4x4xf16>) -> tensor<4x4xf32>
@@ -347,6 +348,55 @@ func.func @causal(%x: tensor<4x4xf16>) -> tensor<4x4xf32> {
   %s = prim.elementwise select(%c, %wide, %none)
       : (tensor<4x4xi1>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %s : tensor<4x4xf32>
+}
+
+// -----
+
+// Readers of a widened tensor load the half type, through views on both sides of the cast. Padding
+// with zeros is still a mask of the load.
+// CHECK:      func.func @widened(%x: memref<3x5xbf16>, %w: memref<5x7xbf16>) -> memref<4x7xf32> {
+// CHECK-NEXT:   %product = memref.alloc() : memref<4x7x5xf32>
+// CHECK-NEXT:   loop.launch @product(%x, %w)
+// CHECK:      loop.kernel @product
+// CHECK:          %0 = loop.load %x[%i - 1, %l] where [%i - 1] : memref<3x5xbf16>
+// CHECK-NEXT:     %1 = arith.extf %0 : bf16 to f32
+// CHECK-NEXT:     %2 = loop.load %w[%l, %j] : memref<5x7xbf16>
+// CHECK-NEXT:     %3 = arith.extf %2 : bf16 to f32
+// CHECK-NEXT:     %4 = arith.mulf %1, %3 : f32
+func.func @widened(%x: tensor<3x5xbf16>, %w: tensor<5x7xbf16>) -> tensor<4x7xf32> {
+  %t = prim.index_map %w by affine_map<(d0, d1) -> (d1, d0)> : tensor<5x7xbf16> -> tensor<7x5xbf16>
+  %a = prim.elementwise cast(%x) : (tensor<3x5xbf16>) -> tensor<3x5xf32>
+  %b = prim.elementwise cast(%t) : (tensor<7x5xbf16>) -> tensor<7x5xf32>
+  %padded = prim.index_map %a by affine_map<(d0, d1) -> (d0 - 1, d1)>
+      where affine_map<(d0, d1) -> (d0 - 1)> else 0.0 : f32 : tensor<3x5xf32> -> tensor<4x5xf32>
+  %l = prim.index_map %padded by affine_map<(d0, d1, d2) -> (d0, d2)>
+      : tensor<4x5xf32> -> tensor<4x7x5xf32>
+  %r = prim.index_map %b by affine_map<(d0, d1, d2) -> (d1, d2)>
+      : tensor<7x5xf32> -> tensor<4x7x5xf32>
+  %product = prim.elementwise mul(%l, %r) : tensor<4x7x5xf32>
+  %sum = prim.reduce add(%product) dims [2] : (tensor<4x7x5xf32>) -> tensor<4x7xf32>
+  func.return %sum : tensor<4x7xf32>
+}
+
+// -----
+
+// A widened tensor is written only if the function returns it. Other casts get kernels.
+// CHECK:      loop.kernel @narrow(%x: memref<7xf32>) -> (%out: memref<7xf16>) {
+// CHECK:          %1 = arith.truncf %0 : f32 to f16
+// CHECK-NEXT:     loop.store %1, %out[%i] : memref<7xf16>
+// CHECK:      loop.kernel @negated(%narrow: memref<7xf16>) -> (%out: memref<7xf32>) {
+// CHECK:          %1 = arith.extf %0 : f16 to f32
+// CHECK-NEXT:     %2 = arith.negf %1 : f32
+// CHECK:      loop.kernel @doubled(%x: memref<7xf32>) -> (%out: memref<7xf64>) {
+// CHECK:      loop.kernel @wide(%narrow: memref<7xf16>) -> (%out: memref<7xf32>) {
+// CHECK:          %1 = arith.extf %0 : f16 to f32
+// CHECK-NEXT:     loop.store %1, %out[%i] : memref<7xf32>
+func.func @rounded(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>, tensor<7xf64>) {
+  %narrow = prim.elementwise cast(%x) : (tensor<7xf32>) -> tensor<7xf16>
+  %wide = prim.elementwise cast(%narrow) : (tensor<7xf16>) -> tensor<7xf32>
+  %negated = prim.elementwise neg(%wide) : tensor<7xf32>
+  %doubled = prim.elementwise cast(%x) : (tensor<7xf32>) -> tensor<7xf64>
+  func.return %wide, %negated, %doubled : tensor<7xf32>, tensor<7xf32>, tensor<7xf64>
 }
 
 // -----

@@ -80,6 +80,14 @@ def shares_and_largest(x: Tensor) -> tuple[Tensor, Tensor]:
     return shares, shares.amax(-1)
 
 
+def explicit_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.mT * 0.125).softmax(-1) @ v
+
+
+def half(*shape: int) -> Tensor:
+    return torch.ones(shape, dtype=torch.bfloat16)
+
+
 HEADS, SHARED = (r(1, 4, 65, 24), r(1, 4, 67, 24), r(1, 4, 67, 24)), r(1, 2, 65, 24)
 
 CASES: list[tuple[Callable[..., Any], tuple[Tensor, ...], int]] = [
@@ -110,6 +118,9 @@ CASES: list[tuple[Callable[..., Any], tuple[Tensor, ...], int]] = [
     (nn.Sequential(nn.Conv2d(4, 8, 3), nn.GELU(), nn.Conv2d(8, 4, 1)), (r(2, 4, 7, 9),), 2),
     (nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False), (r(2, 4, 9, 7),), 1),
     (nn.AdaptiveAvgPool2d((5, 3)), (r(2, 4, 9, 7),), 1),
+    (gate, (half(33, 64), half(64, 120), half(64, 120)), 1),
+    (torch.matmul, (half(4096, 4096), half(4096, 4096).mT), 1),
+    (explicit_attention, (half(1, 32, 32, 64), half(1, 32, 32, 64), half(1, 32, 32, 64)), 2),
     (DecoderLayer(), (r(1, 33, 64), r(33, 16), r(33, 16)), 10),
 ]
 
