@@ -48,10 +48,7 @@ DTYPE_NAMES: Mapping[Attribute, str] = {element: name for name, element in DTYPE
 """The dtype's name of each element type."""
 
 HALVES: tuple[Attribute, ...] = (f16, bf16)
-<<<<<<< HEAD
-=======
 """Half types: floats of 16 bits."""
->>>>>>> hloop
 FLOATS: tuple[Attribute, ...] = (*HALVES, f32, f64)
 INTEGERS: tuple[Attribute, ...] = (ui8, i8, i16, i32, i64)
 ELEMENTS: tuple[Attribute, ...] = (*FLOATS, i1, *INTEGERS)

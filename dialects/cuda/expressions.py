@@ -42,7 +42,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda.identifiers import FUNCTIONS
 from tilewright.dialects.cuda.types import (
-    HALVES,
     ArrayType,
     Builtin,
     BuiltinAttr,
@@ -50,6 +49,7 @@ from tilewright.dialects.cuda.types import (
     VariableType,
     symbol,
 )
+from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 
 

@@ -28,7 +28,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cuda.identifiers import EFFECTS
 from tilewright.dialects.cuda.statements import StatementOp
-from tilewright.dialects.cuda.types import HALVES, PointerType, number, symbol
+from tilewright.dialects.cuda.types import PointerType, number, symbol
+from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.kernel import ShuffleMode, ShuffleModeAttr
 from tilewright.dialects.kernel.shuffle import verify_segment
 

@@ -73,10 +73,6 @@ def symbol(name: str) -> SymbolRefAttr:
     return SymbolRefAttr(name)
 
 
-HALVES: tuple[Attribute, ...] = (f16, bf16)
-"""Half types: structs in C++, which are converted by functions instead of casts."""
-
-
 @irdl_attr_definition
 class PointerType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
     """

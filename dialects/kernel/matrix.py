@@ -16,8 +16,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     MemRefType,
     UnitAttr,
-    bf16,
-    f16,
     f32,
     i64,
 )
@@ -40,6 +38,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.assembly import Subscripts
 from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
+from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.faster_xdsl.segments import SegmentedOp, segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.grid import RemoteOp
@@ -60,8 +59,6 @@ WORD_BYTES = ROWS * ROW_BYTES // WARP_SIZE
 
 COUNTS = (1, 2, 4)
 """Numbers of matrices that one `ldmatrix` can load."""
-
-_HALVES: tuple[Attribute, ...] = (bf16, f16)
 
 
 @segmented
@@ -160,13 +157,13 @@ class LoadMatrixOp(FormedOp, SegmentedOp):
             raise VerifyException("matrices of another block are loaded by loop.load, not at once")
         if memref_type(self.target).memory_space != LOCAL:
             raise VerifyException("matrices are loaded to registers; go through kernel.registers")
-        if self.element not in (*_HALVES, f32):
+        if self.element not in (*HALVES, f32):
             raise VerifyException(f"matrices have elements bf16, f16 or f32, not {self.element}")
         if self.count.value.data not in COUNTS:
             raise VerifyException(
                 f"one instruction loads {COUNTS} matrices, not {self.count.value.data}"
             )
-        if self.transposed is not None and self.element not in _HALVES:
+        if self.transposed is not None and self.element not in HALVES:
             raise VerifyException(
                 f"only 16-bit elements are transposed; store the slab of {self.element} transposed"
             )

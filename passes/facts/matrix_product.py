@@ -21,9 +21,7 @@ axis is the innermost one in memory (`transposed`). Operands of 4 bytes may also
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -40,6 +38,7 @@ from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.products import products_of
 from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.facts.vector_width import VectorAccess
 
@@ -138,10 +137,10 @@ def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
         return "it does not add one product in float32"
     if op.is_bounded:
         return "the steps of a chunk are bounded"
-    product = op.yield_op.values[0].owner
-    if not isinstance(product, arith.MulfOp):
+    products = products_of(op)
+    if not products:
         return "it adds no product of two values"
-    factors = [_factor(value) for value in product.operands]
+    factors = [_factor(factor.narrow) for factor in (products[0].left, products[0].right)]
     left, right = factors
     if left is None or right is None:
         return "a factor is computed where it is used; stage it (stage-inputs)"
@@ -151,9 +150,7 @@ def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
 
 
 def _factor(value: SSAValue) -> Factor | None:
-    """Return a value that is loaded from a slab, apart from a cast, as a factor, or None."""
-    if isinstance(value.owner, arith.ExtFOp):
-        value = value.owner.input
+    """Return a value that is loaded from a slab as a factor, or None."""
     load = value.owner
     if not isinstance(load, loop.LoadOp) or load.mask is not None:
         return None
@@ -170,14 +167,10 @@ def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
         return []
     types = {factor.element for factor in factors}
     found = [each for each in MatrixInstruction if types == {each.fragments.element}]
-    if not _is_approximate(op) and MatrixInstruction.M16N8K8_TF32 in found:
+    is_rounded = all(product.is_approximate for product in products_of(op))
+    if not is_rounded and MatrixInstruction.M16N8K8_TF32 in found:
         found.remove(MatrixInstruction.M16N8K8_TF32)
     return found
-
-
-def _is_approximate(op: loop.ReduceOp) -> bool:
-    product = op.yield_op.values[0].owner
-    return isinstance(product, arith.MulfOp) and FastMathFlag.APPROX_FUNC in product.fastmath.data
 
 
 def multiplies_halves(op: loop.ReduceOp) -> bool:

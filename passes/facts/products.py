@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import loop
@@ -46,6 +47,11 @@ class Product(NamedTuple):
     op: arith.MulfOp
     left: Factor
     right: Factor
+
+    @property
+    def is_approximate(self) -> bool:
+        """True if the factors may be rounded to tf32: the product has the flag `afn`."""
+        return FastMathFlag.APPROX_FUNC in self.op.fastmath.data
 
     @property
     def half_type(self) -> Attribute | None:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import bf16, f16, f32
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
@@ -23,6 +22,7 @@ from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.products import products_of
 from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.planner.needed_block_tiles import (
@@ -100,35 +100,22 @@ def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | Non
     Return the instruction for products of one half type or of float32, if each reduction adds one
     product. Factors of float32 are rounded to tf32 if all products have the flag `afn`.
     """
-    products = [_product(op) for op in reductions]
-    found = [product for product in products if product is not None]
-    types = {_factor_type(factor) for product in found for factor in product.operands}
-    if len(found) < len(reductions) or len(types) != 1:
+    products = [product for op in reductions for product in products_of(op)]
+    if any(len(op.results) != 1 for op in reductions) or len(products) != len(reductions):
         return None
-    (type,) = types
-    if type != f32:
-        return _OF_HALVES.get(type)
-    is_rounded = all(FastMathFlag.APPROX_FUNC in p.fastmath.data for p in found)
-    return MatrixInstruction.M16N8K8_TF32 if is_rounded else MatrixInstruction.M16N8K8_TF32X3
+    if any(op.monoid.data is not Monoid.ADD or op.result_types[0] != f32 for op in reductions):
+        return None
+    types = {factor.type for each in products for factor in (each.left, each.right)}
+    is_rounded = all(product.is_approximate for product in products)
+    of_float32 = MatrixInstruction.M16N8K8_TF32 if is_rounded else MatrixInstruction.M16N8K8_TF32X3
+    known = {**_OF_HALVES, f32: of_float32}
+    return known.get(types.pop()) if len(types) == 1 else None
 
 
 _OF_HALVES: Mapping[Attribute, MatrixInstruction] = {
     bf16: MatrixInstruction.M16N8K16_BF16,
     f16: MatrixInstruction.M16N8K16_F16,
 }
-
-
-def _product(op: loop.ReduceOp) -> arith.MulfOp | None:
-    """Return the product that `op` adds, or None."""
-    product = op.yield_op.values[0].owner
-    is_sum = op.monoid.data is Monoid.ADD and [*op.result_types] == [f32]
-    return product if is_sum and isinstance(product, arith.MulfOp) else None
-
-
-def _factor_type(factor: SSAValue) -> Attribute:
-    """Return the type of a factor before it is cast."""
-    cast = factor.owner
-    return cast.input.type if isinstance(cast, arith.ExtFOp) else factor.type
 
 
 def _bytes_along(
