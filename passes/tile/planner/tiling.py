@@ -10,7 +10,8 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
   all be needed. Clusters leave SMs idle (`Target.room`). Matrix instructions take the clocks of
   tensor cores or those of shared memory, whichever are more;
 * L2: bytes that blocks stage, rereads by other blocks included;
-* device memory: all operands and the result once, at the bandwidth;
+* device memory: all operands and the result once, at the bandwidth, and sums that `last_block`
+  leaves for other blocks, if they exceed L2;
 * waiting: latency of memory for each chunk, divided by the number of chunks that are requested
   ahead, which is one less than the slots.
 """
@@ -105,7 +106,7 @@ class Tiling(NamedTuple):
         """
         if self.cluster == 1:
             return 0
-        return 4 * problem.sums * self.tile.m * self.tile.n
+        return self._sum_bytes(problem)
 
     @property
     def cluster(self) -> int:
@@ -205,10 +206,10 @@ class Tiling(NamedTuple):
         busy = max(
             most * chunks * clocks / target.clock,
             most * chunks * self.slab_bytes(problem) / L2_BYTES / target.clock,
-            _bytes(problem) / target.bandwidth,
+            (_bytes(problem) + self._spilled_bytes(problem, target)) / target.bandwidth,
             waiting,
         )
-        return busy + time_models.MEMORY + self._joining(problem, target)
+        return busy + time_models.MEMORY + self._joining(problem, target, most)
 
     def _arithmetic(self, problem: Contraction, target: Target) -> float:
         """Return the clocks that the multiply-adds of a chunk take an SM at least."""
@@ -225,12 +226,27 @@ class Tiling(NamedTuple):
         multiplying = turns * problem.sums * max(clocks.tensor, clocks.issue)
         return max(multiplying, reading + filling)
 
-    def _joining(self, problem: Contraction, target: Target) -> float:
+    def _joining(self, problem: Contraction, target: Target, most: int) -> float:
+        """
+        Return the seconds to join the splits, if an SM does at most `most` blocks. Each block of
+        `last_block` stores its sums for another to load, and the last one loads those of all.
+        """
         if self.split == 1:
             return 0.0
-        moved = 2 * 4 * problem.sums * self.tile.m * self.tile.n / L2_BYTES / target.clock
-        read = moved if self.join is Join.CLUSTER else moved * self.split
-        return time_models.JOIN[self.join] + read
+        moved = 2 * self._sum_bytes(problem) / L2_BYTES / target.clock
+        times = 1 if self.join is Join.CLUSTER else max(self.split, most)
+        return time_models.JOIN[self.join] + moved * times
+
+    def _sum_bytes(self, problem: Contraction) -> int:
+        """Return the bytes of the sums of a block."""
+        return 4 * problem.sums * self.tile.m * self.tile.n
+
+    def _spilled_bytes(self, problem: Contraction, target: Target) -> int:
+        """Return the bytes of sums that blocks move through device memory, as L2 is too small."""
+        if self.split == 1 or self.join is Join.CLUSTER:
+            return 0
+        left = self.blocks(problem) * self._sum_bytes(problem)
+        return 2 * left if left > target.l2_size else 0
 
 
 def _bytes(problem: Contraction) -> int:
