@@ -41,6 +41,11 @@ class MatrixInstruction(StrEnum):
         """Row of the instruction in the table."""
         return INSTRUCTIONS[self]
 
+    @property
+    def is_split(self) -> bool:
+        """True if several instructions multiply the parts of each factor."""
+        return self.fragments.products > 1
+
 
 @irdl_attr_definition
 class MatrixInstructionAttr(EnumAttribute[MatrixInstruction], SpacedOpaqueSyntaxAttribute):

@@ -113,8 +113,12 @@ class MatrixOperand(NamedTuple):
         return self.at(row * LANES_N, register * self.per_register)
 
 
+Digits = tuple[Sequence[Axis], Sequence[Axis]]
+"""Axes that are digits of an instruction's rows, and those of its columns."""
+
+
 class MatrixProduct(NamedTuple):
-    """Both operands of a reduction that a matrix instruction can do."""
+    """Both operands of a product that a matrix instruction can add."""
 
     instruction: MatrixInstruction
     a: MatrixOperand
@@ -125,28 +129,25 @@ class MatrixProduct(NamedTuple):
         """Row of the instruction in the table."""
         return self.instruction.fragments
 
-    @property
-    def is_split(self) -> bool:
-        """True if several instructions multiply the parts of each factor."""
-        return self.fragments.products > 1
 
-
-def factors_of(op: loop.ReduceOp) -> tuple[Factor, Factor] | str:
-    """Return the factors of the product that `op` adds, or the reason why there are none."""
-    if op.monoid.data is not Monoid.ADD or [*op.result_types] != [f32]:
-        return "it does not add one product in float32"
+def factors_of(op: loop.ReduceOp) -> Sequence[tuple[Factor, Factor]] | str:
+    """Return the factors of each product that `op` adds, or the reason why there are none."""
+    products = products_of(op)
+    if op.monoid.data is not Monoid.ADD or any(type != f32 for type in op.result_types):
+        return "it does not add in float32"
+    if len(products) < len(op.results):
+        return "it adds values that are no products"
     if op.is_bounded:
         return "the steps of a chunk are bounded"
-    products = products_of(op)
-    if not products:
-        return "it adds no product of two values"
-    factors = [_factor(factor.narrow) for factor in (products[0].left, products[0].right)]
-    left, right = factors
-    if left is None or right is None:
-        return "a factor is computed where it is used; stage it (stage-inputs)"
-    if slab_masks(op, (left.load, right.load)) is None:
+    pairs: list[tuple[Factor, Factor]] = []
+    for product in products:
+        left, right = _factor(product.left.narrow), _factor(product.right.narrow)
+        if left is None or right is None:
+            return "a factor is computed where it is used; stage it (stage-inputs)"
+        pairs.append((left, right))
+    if slab_masks(op, [factor.load for pair in pairs for factor in pair]) is None:
         return "a mask excludes steps of K for some threads only"
-    return left, right
+    return pairs
 
 
 def _factor(value: SSAValue) -> Factor | None:
@@ -160,12 +161,12 @@ def _factor(value: SSAValue) -> Factor | None:
 def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
     """
     Return the instructions that multiply elements of the types of the reduction's factors. Factors
-    of float32 are rounded to tf32 only if their product has the flag `afn`.
+    of float32 are rounded to tf32 only if their products have the flag `afn`.
     """
-    factors = factors_of(op)
-    if isinstance(factors, str):
+    pairs = factors_of(op)
+    if isinstance(pairs, str):
         return []
-    types = {factor.element for factor in factors}
+    types = {factor.element for pair in pairs for factor in pair}
     found = [each for each in MatrixInstruction if types == {each.fragments.element}]
     is_rounded = all(product.is_approximate for product in products_of(op))
     if not is_rounded and MatrixInstruction.M16N8K8_TF32 in found:
@@ -178,38 +179,50 @@ def multiplies_halves(op: loop.ReduceOp) -> bool:
     return any(each.fragments.element != f32 for each in instructions_for(op))
 
 
-def matrix_product(op: loop.ReduceOp, instruction: MatrixInstruction) -> MatrixProduct | str:
+def matrix_products(
+    op: loop.ReduceOp, instruction: MatrixInstruction
+) -> Sequence[MatrixProduct] | str:
     """
-    Return the operands of a reduction for the instruction, or the reason why it cannot do it. The
-    reduction's launch has its axes arranged for the instruction (`tensor-core`).
+    Return the operands of each product of a reduction for the instruction, or the reason why it
+    cannot do them. The reduction's launch has its axes arranged for the instruction
+    (`tensor-core`).
     """
-    factors = factors_of(op)
-    if isinstance(factors, str):
-        return factors
+    pairs = factors_of(op)
+    if isinstance(pairs, str):
+        return pairs
     if op.instruction is not None and op.yield_op.mask is not None:
         return "its yield is masked; mask the slabs instead"
     if instruction not in instructions_for(op):
-        names = " and ".join(dict.fromkeys(str(factor.element) for factor in factors))
-        return f"{instruction} multiplies no elements of {names}"
+        types = dict.fromkeys(str(factor.element) for pair in pairs for factor in pair)
+        return f"{instruction} multiplies no elements of {' and '.join(types)}"
     if op.extent.value.data % instruction.fragments.k:
         return f"{op.extent.value.data} steps of K are not divisible by {instruction.fragments.k}"
     digits = _digits(op)
     if digits is None:
         return "the lanes of a warp are not 8 rows by 4 pairs of columns"
-    rows, columns = digits
-    left, right = factors
+    products: list[MatrixProduct] = []
+    for pair in pairs:
+        product = _product(op, instruction, pair, digits)
+        if isinstance(product, str):
+            return product
+        products.append(product)
+    return products
+
+
+def _product(
+    op: loop.ReduceOp, instruction: MatrixInstruction, pair: tuple[Factor, Factor], digits: Digits
+) -> MatrixProduct | str:
+    """Return a product with its factors as A and B, or the reason why there is none."""
+    (left, right), (rows, columns) = pair, digits
     if _differs(right, rows):
         left, right = right, left
     if _differs(left, columns) or _differs(right, rows):
         return "a factor differs along both rows and columns"
     a = _operand(op, instruction, left, rows, is_left=True)
     b = _operand(op, instruction, right, columns, is_left=False)
-    for operand in (a, b):
-        if isinstance(operand, str):
-            return operand
-    assert isinstance(a, MatrixOperand)
-    assert isinstance(b, MatrixOperand)
-    return MatrixProduct(instruction, a, b)
+    if isinstance(a, str):
+        return a
+    return b if isinstance(b, str) else MatrixProduct(instruction, a, b)
 
 
 def _operand(
@@ -274,7 +287,7 @@ def _differs(factor: Factor, axes: Sequence[Axis]) -> bool:
     return any(axis.value in factor.load.indices for axis in axes)
 
 
-def _digits(op: loop.ReduceOp) -> tuple[Sequence[Axis], Sequence[Axis]] | None:
+def _digits(op: loop.ReduceOp) -> Digits | None:
     """
     Return the axes that are digits of an instruction's rows, and those of its columns; None if the
     axes of the launch are not arranged for a matrix instruction.

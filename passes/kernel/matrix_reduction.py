@@ -17,7 +17,7 @@ Each step multiplies every fragment of A by every fragment of B. Factors of floa
 tf32 first, or split into two parts (`split_tf32.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
@@ -26,9 +26,13 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
-from tilewright.passes.facts.matrix_product import MatrixProduct, matrix_product
+from tilewright.passes.facts.matrix_product import (
+    MatrixOperand,
+    MatrixProduct,
+    matrix_products,
+)
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.matrix_fragments import FragmentLoads, StepOfK
+from tilewright.passes.kernel.matrix_fragments import FragmentLoads, Fragments, StepOfK
 from tilewright.passes.kernel.split_tf32 import SplitProducts, rounded
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.reporting.refusal import refused
@@ -50,50 +54,64 @@ class MatrixReductions:
         Raises `PlacedPassError` if the instruction cannot do the reduction.
         """
         assert op.instruction is not None
-        product = matrix_product(op, op.instruction)
-        if isinstance(product, str):
-            raise refused(op, f"'{op.instruction}' cannot do this reduction: {product}")
-        steps = op.extent.value.data // product.fragments.k
-        together = 2 if product.is_split and steps % 2 == 0 else 1
+        products = matrix_products(op, op.instruction)
+        if isinstance(products, str):
+            raise refused(op, f"'{op.instruction}' cannot do this reduction: {products}")
+        fragments, is_split = op.instruction.fragments, op.instruction.is_split
+        steps = op.extent.value.data // fragments.k
+        together = 2 if is_split and steps % 2 == 0 else 1
+        multiply = self._multiply_split if is_split else self._multiply
 
         def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
             with self.values.scope():
-                self._multiply(op, product, [StepOfK(index, together, n) for n in range(together)])
+                multiply(op, products, [StepOfK(index, together, n) for n in range(together)])
             return ()
 
-        unroll = not product.is_split
-        self.emit.loop(steps // together, (), step, op.axis.name_hint, unroll=unroll)
+        # Unrolled steps of split factors would need more registers than a thread has.
+        self.emit.loop(steps // together, (), step, op.axis.name_hint, unroll=not is_split)
 
-    def _multiply(self, op: loop.ReduceOp, product: MatrixProduct, steps: list[StepOfK]) -> None:
-        """Load the fragments of some steps, and add all their products to the sums."""
-        if product.is_split:
-            self._multiply_split(op, product, steps)
-            return
+    def _multiply(
+        self, op: loop.ReduceOp, products: Sequence[MatrixProduct], steps: Sequence[StepOfK]
+    ) -> None:
+        """Load the fragments of a step, and add all their products to the sums."""
         (step,) = steps
-        a, b = (self.loads.load(operand, step) for operand in (product.a, product.b))
-        if product.fragments.element == f32:
-            a, b = (rounded(each, self.values, self.emit) for each in (a, b))
+        loaded: dict[loop.LoadOp, Fragments] = {}
+        for operand in _distinct(operand for each in products for operand in (each.a, each.b)):
+            fragments = self.loads.load(operand, step)
+            if products[0].fragments.element == f32:
+                fragments = rounded(fragments, self.values, self.emit)
+            loaded[operand.load] = fragments
         with self.values.nest(self._axes(op)):
-            fragments = (a.array, a.access(self.values), b.array, b.access(self.values))
-            sums = self.values.array(op.results[0]), self._sums(op, [_ZERO, _ZERO])
-            self.emit.op(MatrixMultiplyOp(product.instruction, *fragments, *sums))
+            for product, result in zip(products, op.results, strict=True):
+                a, b = loaded[product.a.load], loaded[product.b.load]
+                factors = (a.array, a.access(self.values), b.array, b.access(self.values))
+                sums = self.values.array(result), self._sums(op, [_ZERO, _ZERO])
+                self.emit.op(MatrixMultiplyOp(product.instruction, *factors, *sums))
 
     def _multiply_split(
-        self, op: loop.ReduceOp, product: MatrixProduct, steps: list[StepOfK]
+        self, op: loop.ReduceOp, products: Sequence[MatrixProduct], steps: Sequence[StepOfK]
     ) -> None:
         """
-        Do the same with factors that are split. Fragments of A are loaded when they are needed:
-        with the parts of all of them, a thread would run out of registers.
+        Load the fragments of some steps, split them, and add their products to the sums. Fragments
+        of A are loaded when they are needed: with the parts of all of them, a thread would run out
+        of registers.
         """
         split = SplitProducts(self.values, self.emit)
-        of_b = [split.parts(self.loads.load(product.b, step)) for step in steps]
-        columns = {axis for axis in of_b[0].high.axes}
+        of_b = {
+            b.load: [split.parts(self.loads.load(b, step)) for step in steps]
+            for b in _distinct(product.b for product in products)
+        }
+        columns = {axis: None for parts in of_b.values() for axis in parts[0].high.axes}
         rows = [axis for axis in self._axes(op) if axis not in columns]
         with self.values.nest(rows):
-            of_a = [split.parts(self.loads.load(product.a, step, rows)) for step in steps]
-            with self.values.nest(of_b[0].high.axes):
-                parts = [*zip(of_a, of_b, strict=True)]
-                split.multiply(parts, self.values.array(op.results[0]), self._sums(op, []))
+            of_a = {
+                a.load: [split.parts(self.loads.load(a, step, rows)) for step in steps]
+                for a in _distinct(product.a for product in products)
+            }
+            with self.values.nest([*columns]):
+                for product, result in zip(products, op.results, strict=True):
+                    parts = [*zip(of_a[product.a.load], of_b[product.b.load], strict=True)]
+                    split.multiply(parts, self.values.array(result), self._sums(op, []))
 
     def _axes(self, op: loop.ReduceOp) -> Sequence[SSAValue]:
         """Return the register axes of the sums, except those of a fragment."""
@@ -105,3 +123,8 @@ class MatrixReductions:
         axes = self._axes(op)
         dims = [AffineExpr.dimension(at) for at in range(len(axes))]
         return [*dims, *in_fragment], [self.values.at(axis) for axis in axes]
+
+
+def _distinct(operands: Iterable[MatrixOperand]) -> Iterable[MatrixOperand]:
+    """Return the operands without those that are the same load as an operand before them."""
+    return {operand.load: operand for operand in operands}.values()

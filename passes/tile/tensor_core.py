@@ -40,7 +40,7 @@ from tilewright.dialects.matrix_instruction import (
     MatrixInstructionAttr,
 )
 from tilewright.dialects.tile.attributes import Level
-from tilewright.passes.facts.matrix_product import factors_of, instructions_for, matrix_product
+from tilewright.passes.facts.matrix_product import factors_of, instructions_for, matrix_products
 from tilewright.passes.facts.memoised import held
 from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.reporting.trace import Rule
@@ -100,7 +100,7 @@ class TensorCorePass(SchedulingPass, RewritePattern):
             known = " or ".join(names) or "none"
             return f"instructions for its types: {known}; not {self.instr}"
         with arranged(self, launch) as new:
-            found = [matrix_product(op, self.instruction) for op in innermost(new)]
+            found = [matrix_products(op, self.instruction) for op in innermost(new)]
         return next((reason for reason in found if isinstance(reason, str)), None)
 
     @property
@@ -123,9 +123,9 @@ def _mask_slabs(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """Mask the slabs of the factors in place of the yield of a reduction."""
     if op.yield_op.mask is None:
         return
-    factors = factors_of(op)
-    assert not isinstance(factors, str)
-    masks = slab_masks(op, [factor.load for factor in factors])
+    pairs = factors_of(op)
+    assert not isinstance(pairs, str)
+    masks = slab_masks(op, [factor.load for pair in pairs for factor in pair])
     assert masks is not None
     for stage, mask in masks.items():
         old = stage.yield_op
@@ -142,11 +142,11 @@ def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction
 def _reason_against_factors(reductions: Sequence[loop.ReduceOp]) -> str | None:
     """Reason why no instruction multiplies the factors of the reductions, or None."""
     for op in reductions:
-        if isinstance(factors := factors_of(op), str):
-            return factors
+        if isinstance(pairs := factors_of(op), str):
+            return pairs
         if not instructions_for(op):
-            names = " and ".join(dict.fromkeys(str(factor.element) for factor in factors))
-            return f"no matrix instruction multiplies elements of {names}"
+            types = dict.fromkeys(str(factor.element) for pair in pairs for factor in pair)
+            return f"no matrix instruction multiplies elements of {' and '.join(types)}"
     return None
 
 

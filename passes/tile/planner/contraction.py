@@ -97,13 +97,14 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
 
 def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | None:
     """
-    Return the instruction for products of one half type or of float32, if each reduction adds one
-    product. Factors of float32 are rounded to tf32 if all products have the flag `afn`.
+    Return the instruction for products of one half type or of float32, if reductions add nothing
+    else. Factors of float32 are rounded to tf32 if all products have the flag `afn`.
     """
     products = [product for op in reductions for product in products_of(op)]
-    if any(len(op.results) != 1 for op in reductions) or len(products) != len(reductions):
+    sums = [result.type for op in reductions for result in op.results]
+    if len(products) != len(sums) or any(type != f32 for type in sums):
         return None
-    if any(op.monoid.data is not Monoid.ADD or op.result_types[0] != f32 for op in reductions):
+    if any(op.monoid.data is not Monoid.ADD for op in reductions):
         return None
     types = {factor.type for each in products for factor in (each.left, each.right)}
     is_rounded = all(product.is_approximate for product in products)
