@@ -19,7 +19,8 @@ The high part of an infinity is the largest tf32 number, and its low part the in
 the low part would be NaN.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from xdsl.dialects import arith, math
@@ -103,14 +104,11 @@ class SplitProducts:
             self._multiply(a.low, b.high, cross)
             self._multiply(a.high, b.low, cross)
         dims, operands = at
-        pair = [AffineExpr.dimension(len(dims) + n) for n in range(2)]
-        body = Block(arg_types=[IndexType()] * 2)
-        self.emit.op(UnrollOp([_PAIR, _PAIR], Region(body)))
-        with self.emit.inside(body):
-            place = [*dims, *pair], [*operands, *body.args]
+        in_fragment = [AffineExpr.dimension(len(dims) + n) for n in range(2)]
+        with self._each_sum() as pair:
+            place = [*dims, *in_fragment], [*operands, *pair]
             high, low = (
-                self.emit.value(loop.LoadOp(array, ([_D0, _D1], [*body.args])))
-                for array in (main, cross)
+                self.emit.value(loop.LoadOp(array, ([_D0, _D1], pair))) for array in (main, cross)
             )
             added = self.emit.value(math.FmaOp(low, self._constant(1 / SCALE), high))
             before = self.emit.value(loop.LoadOp(sums, place))
@@ -120,12 +118,19 @@ class SplitProducts:
     def _zeros(self, name: str) -> SSAValue:
         """Return a new fragment of D that holds zeros."""
         array = self.emit.value(RegistersOp(f32, [_PAIR, _PAIR]), name)
+        with self._each_sum() as pair:
+            self.emit.op(loop.StoreOp(self._constant(0.0), array, ([_D0, _D1], pair)))
+        return array
+
+    @contextmanager
+    def _each_sum(self) -> Generator[Sequence[SSAValue]]:
+        """Run ops that are appended in the context for each row and column of a fragment of D."""
         body = Block(arg_types=[IndexType()] * 2)
+        for index, name in zip(body.args, ("row", "column"), strict=True):
+            index.name_hint = name
         self.emit.op(UnrollOp([_PAIR, _PAIR], Region(body)))
         with self.emit.inside(body):
-            zero = self.emit.value(arith.ConstantOp(FloatAttr(0.0, f32)))
-            self.emit.op(loop.StoreOp(zero, array, ([_D0, _D1], [*body.args])))
-        return array
+            yield body.args
 
     def _multiply(self, a: Fragments, b: Fragments, to: SSAValue) -> None:
         fragments = (a.array, a.access(self.values), b.array, b.access(self.values))

@@ -15,7 +15,7 @@
 // SPLIT:   math.fma
 //
 // KERNEL: kernel.load_matrix %as[%thread mod 16, %ki * 8 + %thread floordiv 16 * 4] to %a_1[0] count 4
-// KERNEL: kernel.unroll %element in 2 {
+// KERNEL: kernel.unroll %element{{.*}} in 2 {
 // KERNEL: loop.load %bs[
 loop.kernel @mm(%a: memref<15x16xf32>, %b: memref<16x8xf32>) -> (%out: memref<15x8xf32>) {
   tile.launch (%tm = thread 8 m, %tn = thread 4 n, %vm = register 2 m, %vn = register 2 n) {
