@@ -25,7 +25,7 @@ from tilewright.tools.input.prompts import prompt_of, weights_folder
 from tilewright.tools.input.source import ModelSource
 from tilewright.tools.model_runs import check_room, device_of
 from tilewright.tools.output.progress import ReportStage
-from tilewright.tools.program import unjudged_program
+from tilewright.tools.program import coarse_function, unjudged_program
 
 Array = NDArray[Any]
 
@@ -98,4 +98,5 @@ def _judged(captured: Captured, expected: ExpectedLogits, inputs: Sequence[Array
         rounded=lambda arrays: [expected.rounded()],
         rounded_by="transformers",
         inputs=inputs,
+        coarse=coarse_function(captured),
     )
