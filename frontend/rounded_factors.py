@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Rounding of the factors of matrix products and convolutions while PyTorch computes a node in
-float64, to the precision that the captured module allows (`dialects/torch/precision`).
+float64, to the precision that the captured module allows (`dialects/precision`).
 
 PyTorch computes `linear`, `einsum` and other ops by a few basic products. Their operands are
 rounded when PyTorch dispatches them.
@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
+from tilewright.dialects.precision import Precision, precisions_of
 from tilewright.dialects.torch.convolution import ConvolutionLikeOp
-from tilewright.dialects.torch.precision import PRODUCTS, Precision, precisions_of
+from tilewright.dialects.torch.precision import PRODUCTS
 from tilewright.frontend.aten import op_of_call
 from tilewright.frontend.capture import Captured
 

@@ -31,8 +31,8 @@ All these limits follow from the largest elements. A small element beside them m
 `SLACK` times its own cost of rounding (`element_costs`), which includes rounding in the Kernel IR.
 This is not checked without Kernel IR, or if the Kernel IR is too much work.
 
-If the program's precision allows to round the factors of products, results with such factors are
-the coarse results. Their largest distance to the exact results, times `COARSE_MULTIPLE`, is added
+The coarse results have factors of products that are rounded as far as the program's precision
+allows. Their largest distance to the exact results, times `COARSE_MULTIPLE`, is added
 to the limit. An element that jumped in the coarse results may be as close to these. Rounding in the
 Kernel IR never counts for this part of the limit.
 
@@ -77,8 +77,11 @@ Factor on the largest error of coarse results. It allows that kernels round some
 only. Factors that are rounded to bfloat16 in the place of tf32 cause 8 times the error.
 """
 
-COARSE_ROUNDINGS = 1 << 13
-"""Unit roundoff of tf32, in multiples of that of float32."""
+COARSE_ROUNDINGS = 1 << 10
+"""
+Factor on the cost of rounding in float32 for coarse results, which `_jumped` compares. An error
+above 8 roundings to tf32 is a jump.
+"""
 
 MAX_WORK = 5 << 28
 """

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.arrays import MAX_RANK, array_of
-from tilewright.dialects.torch.precision import allows_rounding
+from tilewright.dialects.precision import allows_rounding
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
@@ -31,7 +31,12 @@ from tilewright.frontend.reference import (
 )
 from tilewright.frontend.signature import Input
 from tilewright.interpreters.memory import require_memory
-from tilewright.interpreters.program import Function, Program, interpreted_coarse, interpreted_program
+from tilewright.interpreters.program import (
+    Function,
+    Program,
+    interpreted_coarse,
+    interpreted_program,
+)
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.rewriting.launching import with_main

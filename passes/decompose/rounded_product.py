@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Products that reductions add, in the precision that the module names (`dialects/torch/precision`).
+Products that reductions add, in the precision that the module names (`dialects/precision`).
 
     builtin.module attributes {torch.matmul_precision = "high"} {
       ... torch.matmul %0, %1 : (tensor<16x64xf32>, tensor<64x32xf32>) -> tensor<16x32xf32>
@@ -22,8 +22,9 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import bf16
 from xdsl.dialects.utils import FastMathFlag
 
+from tilewright.dialects.precision import Precision
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.dialects.torch.precision import Precision, precision_at
+from tilewright.dialects.torch.precision import precision_at
 from tilewright.passes.decompose.elementwise import elementwise
 from tilewright.passes.decompose.tensor import Tensor
 
