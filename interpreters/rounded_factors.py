@@ -57,6 +57,5 @@ def _rounded(value: SSAValue, builder: Builder) -> SSAValue:
     kept = builder.insert(arith.ConstantOp.from_int_and_width(-(1 << _DROPPED), i32)).result
     bits = builder.insert(arith.BitcastOp(value, i32)).result
     above = builder.insert(arith.AddiOp(bits, half)).result
-    return builder.insert(
-        arith.BitcastOp(builder.insert(arith.AndIOp(above, kept)).result, f32)
-    ).result
+    nearest = builder.insert(arith.AndIOp(above, kept)).result
+    return builder.insert(arith.BitcastOp(nearest, f32)).result
