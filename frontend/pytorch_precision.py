@@ -22,7 +22,7 @@ def pytorch_precisions() -> Precisions:
     """
     import torch
 
-    return _precisions(_matmul(), torch.backends.cudnn.conv.fp32_precision)  # pyright: ignore
+    return _precisions(matmul_word(), torch.backends.cudnn.conv.fp32_precision)  # pyright: ignore
 
 
 @cache
@@ -30,7 +30,7 @@ def _precisions(matmul: str, conv: str) -> Precisions:
     return Precisions(Precision(matmul), Precision.HIGH if conv == "tf32" else Precision.HIGHEST)
 
 
-def _matmul() -> str:
+def matmul_word() -> str:
     """Return PyTorch's word for the precision of matrix products."""
     import torch
 

@@ -80,7 +80,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"options": {"tagret": "sm_90a"}},
         r"^unknown option 'tagret' of the backend tilewright \(did you mean 'target'\?\)$",
     ),
-    "an option like no other": ({"options": {"x": 1}}, r"\(options: db, device, matmul_precision, target\)$"),
+    "an option like no other": (
+        {"options": {"x": 1}},
+        r"\(options: db, device, matmul_precision, target\)$",
+    ),
     "an option that is no text": ({"options": {"target": 90}}, "'target' is a text, not 90"),
     "a database that is a number": ({"options": {"db": 3}}, "'db' is a text or a bool, not 3"),
     "an option that is a number": ({"options": {3: 4}}, "unknown option '3'"),
