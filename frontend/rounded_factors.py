@@ -9,7 +9,7 @@ rounded when PyTorch dispatches them.
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 from tilewright.dialects.precision import Precision, precisions_of
 from tilewright.dialects.torch.convolution import ConvolutionLikeOp
@@ -79,7 +79,7 @@ def _enter(rounding: ExitStack, bits: int) -> None:
             return func(*given, **(kwargs or {}))
 
     # Fused kernels of attention would not dispatch their products.
-    rounding.enter_context(sdpa_kernel(SDPBackend.MATH))
+    rounding.enter_context(cast(Any, sdpa_kernel)(SDPBackend.MATH))
     rounding.enter_context(Rounding())
 
 
