@@ -86,8 +86,8 @@ def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
 @contextmanager
 def _highest_precision() -> Generator[None]:
     """
-    Let PyTorch compute float32 products without rounding their factors in the `with` block. On some
-    CPUs it would round them to bfloat16.
+    Set PyTorch's precision of float32 products to `highest` in the `with` block. In another
+    precision, some CPUs round factors to bfloat16.
     """
     import torch
 

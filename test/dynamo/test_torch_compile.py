@@ -87,6 +87,14 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an option that is no text": ({"options": {"target": 90}}, "'target' is a text, not 90"),
     "a database that is a number": ({"options": {"db": 3}}, "'db' is a text or a bool, not 3"),
     "an option that is a number": ({"options": {3: 4}}, "unknown option '3'"),
+    "an unknown precision": (
+        {"options": {"matmul_precision": "hi"}},
+        r"unknown matmul_precision 'hi' \(known: highest, high, medium\)",
+    ),
+    "a precision that is no text": (
+        {"options": {"matmul_precision": 3}},
+        "'matmul_precision' is a text, not 3",
+    ),
     "an unknown target": ({"options": {"target": "sm_1"}}, "sm_1"),
     "an unknown device": ({"options": {"device": "tpu"}}, "unknown device 'tpu'"),
     "a mode": ({"mode": "max-autotune"}, "the mode 'max-autotune' is not supported"),
