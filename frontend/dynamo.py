@@ -16,10 +16,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tilewright.dialects.precision import Precisions
+from tilewright.dialects.torch.precision import set_precisions
 from tilewright.errors import UnsupportedError, UsageError
+from tilewright.frontend.capture import Captured
 from tilewright.frontend.dynamo_graph import in_pytorch, numbers_among, path_of
 from tilewright.frontend.dynamo_program import program_of
-from tilewright.frontend.kernels import Compile
+from tilewright.frontend.kernels import Compile, Run
 from tilewright.frontend.recompiles import Compilations
 from tilewright.frontend.warnings_once import warn_once
 
@@ -35,13 +38,15 @@ safe with several threads.
 """
 
 
-def callable_for_graph(graph: Any, compile: Compile) -> Callable[..., Any]:
+def callable_for_graph(
+    graph: Any, compile: Compile, precisions: Callable[[], Precisions] = Precisions
+) -> Callable[..., Any]:
     """
     Return the callable that replaces a graph: a `LazyGraph`, or the graph itself where PyTorch
-    records gradients.
+    records gradients. `precisions` returns the precisions of a call.
     """
     if not _records_gradients(graph):
-        return LazyGraph(graph, compile)
+        return LazyGraph(graph, compile, precisions)
     warn_once(
         "a graph runs in PyTorch: it records gradients, and kernels are made for inference only "
         "(call it under torch.no_grad(), or make sure that no tensor requires a gradient)"
@@ -62,12 +67,18 @@ def _records_gradients(graph: Any) -> bool:
 
 
 class LazyGraph:
-    """Graph from Dynamo that is compiled at its first call with each kind of inputs."""
+    """
+    Graph from Dynamo that is compiled at its first call with each kind of inputs, and again if the
+    precision of float32 products has changed.
+    """
 
-    def __init__(self, graph: Any, compile: Compile):
+    def __init__(
+        self, graph: Any, compile: Compile, precisions: Callable[[], Precisions] = Precisions
+    ):
         placeholders = graph.graph.find_nodes(op="placeholder")
         self._graph = graph
         self._compile = compile
+        self._precisions = precisions
         self._programs: dict[Any, Callable[..., Any]] = {}
         # Dynamo guards shapes, dtypes and strides of parameters and buffers.
         self._varying = [n for n, node in enumerate(placeholders) if path_of(node) is None]
@@ -80,15 +91,16 @@ class LazyGraph:
         Raises `TilewrightError` if compiling or running fails for another reason.
         """
         values = [v.item() if n in self._numbers else v for n, v in enumerate(inputs)]
-        kind = tuple(_kind(values[n]) for n in self._varying)
+        precisions = self._precisions()
+        kind = precisions, *(_kind(values[n]) for n in self._varying)
         program = self._programs.get(kind)
         if program is None:
             with _LOCK:
                 if (program := self._programs.get(kind)) is None:
-                    program = self._programs[kind] = self._program(values)
+                    program = self._programs[kind] = self._program(values, precisions)
         return program(*inputs)
 
-    def _program(self, values: Sequence[Any]) -> Callable[..., Any]:
+    def _program(self, values: Sequence[Any], precisions: Precisions) -> Callable[..., Any]:
         if len(self._programs) >= MOST_KINDS:
             warn_once(
                 f"a graph is compiled for {MOST_KINDS} kinds of inputs; others run in PyTorch"
@@ -99,10 +111,19 @@ class LazyGraph:
             return in_pytorch(self._graph)
         try:
             with self._compilations.compiling(values):
-                return program_of(self._graph, values, self._compile)
+                return program_of(self._graph, values, self._compiler(precisions))
         except (UnsupportedError, UsageError) as err:
             warn_once(f"a graph runs in PyTorch: {err}")
             return in_pytorch(self._graph)
+
+    def _compiler(self, precisions: Precisions) -> Compile:
+        """Return the compiler of captured programs for these precisions."""
+
+        def compile(captured: Captured) -> Run:
+            set_precisions(captured.module, precisions)
+            return self._compile(captured)
+
+        return compile
 
 
 def _kind(value: Any) -> Any:

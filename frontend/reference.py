@@ -17,6 +17,8 @@ from tilewright.arrays import ROUNDOFF, array_of, tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
+from tilewright.frontend.pytorch_precision import matmul_word
+from tilewright.frontend.rounded_factors import rounding_call
 from tilewright.frontend.source import error_at, first_line, place_of_node
 from tilewright.stages import stage
 
@@ -65,10 +67,39 @@ def perturbed(captured: Captured, inputs: Sequence[Any], roundings: float) -> li
         return _run(captured, inputs, promote=True, after=after)
 
 
+def coarse(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
+    """
+    Return the results of `reference` with the factors of matrix products and convolutions rounded
+    as far as the program's precision allows.
+    """
+    with stage("compute by PyTorch with rounded factors"):
+        call = rounding_call(captured, _promoted_call)
+        return _run(captured, inputs, promote=True, call=call)
+
+
 def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """Return the results of the captured function as NumPy arrays, in the dtypes of the program."""
-    with stage("compute by PyTorch"):
+    with stage("compute by PyTorch"), _highest_precision():
         return _run(captured, inputs, promote=False)
+
+
+@contextmanager
+def _highest_precision() -> Generator[None]:
+    """
+    Set PyTorch's precision of float32 products to `highest` in the `with` block. In another
+    precision, some CPUs round factors to bfloat16.
+    """
+    import torch
+
+    before = matmul_word()
+    if before == "highest":
+        yield
+        return
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def _as_it_is(node: Any, value: Any) -> Any:
@@ -81,10 +112,12 @@ def _run(
     *,
     promote: bool,
     after: Callable[[Any, Any], Any] = _as_it_is,
+    call: Callable[[Any, Any, Any], Any] | None = None,
 ) -> list[Any]:
     """
     Return the outputs of the captured function as arrays; computed in float64 if `promote`.
-    `after(node, value)` returns the value that replaces each computed one.
+    `after(node, value)` returns the value that replaces each computed one. `call` computes a node,
+    if it is given.
     """
     import torch
 
@@ -94,7 +127,7 @@ def _run(
     if promote:
         tensors = [_promoted(tensor) for tensor in tensors]
     nodes = [input.node for input in captured.inputs]
-    call = _promoted_call if promote else _call
+    call = call or (_promoted_call if promote else _call)
     default = torch.float64 if promote else torch.get_default_dtype()
     with torch.no_grad(), _default_dtype(default):
         results = _evaluate(captured, dict(zip(nodes, tensors, strict=True)), call, after)

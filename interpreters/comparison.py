@@ -31,6 +31,11 @@ All these limits follow from the largest elements. A small element beside them m
 `SLACK` times its own cost of rounding (`element_costs`), which includes rounding in the Kernel IR.
 This is not checked without Kernel IR, or if the Kernel IR is too much work.
 
+The coarse results have factors of products that are rounded as far as the program's precision
+allows. Their largest distance to the exact results, times `COARSE_MULTIPLE`, is added
+to the limit. An element that jumped in the coarse results may be as close to these. Rounding in the
+Kernel IR never counts for this part of the limit.
+
 The shape and dtype must be those of the reference. Infinities and NaN must be at the reference's
 places. An integer or bool must equal the exact one or the reference's. The two differ if almost
 equal floats are compared, or if the largest of almost equal floats is searched.
@@ -66,6 +71,18 @@ Factor on the unavoidable error. It allows for other orders of a sum, and for fu
 which are off by some units in the last place.
 """
 
+COARSE_MULTIPLE = 4
+"""
+Factor on the largest error of coarse results. It allows that kernels round some of the factors
+only. Factors that are rounded to bfloat16 in the place of tf32 cause 8 times the error.
+"""
+
+COARSE_ROUNDINGS = 1 << 10
+"""
+Factor on the cost of rounding in float32 for coarse results, which `_jumped` compares. An error
+above 8 roundings to tf32 is a jump.
+"""
+
 MAX_WORK = 5 << 28
 """
 Limit of the scalar operations of Kernel IR for a check of single elements, which takes some
@@ -99,6 +116,8 @@ class Comparison:
     It is a wrong shape or dtype, the first element where infinities or NaN differ, or the first
     lost element.
     """
+    coarse: float = 0.0
+    """Part of the limit for the rounding of factors."""
 
     @property
     def reason(self) -> str:
@@ -127,8 +146,10 @@ def compare(
         return uncompared(outputs)
     exact, rounded = program.exact(inputs), program.rounded(inputs)
     moves = rounding_moves(program, inputs, exact, rounded)
-    rows = [*zip(outputs, exact, rounded, moves, strict=True)]
-    found = [_compare_one(*row) for row in rows]
+    coarse = exact if program.coarse is None else program.coarse(inputs)
+    compared_with = zip(outputs, exact, rounded, moves, coarse, strict=True)
+    found = [_compare_one(*row) for row in compared_with]
+    rows = [*zip(outputs, exact, rounded, map(_with_coarse, moves, coarse, exact), strict=True)]
     if program.against is not None:
         found = _compare_against(program.against, inputs, outputs, found)
     compared = [not c.reason and is_float(row[0]) for c, row in zip(found, rows)]
@@ -145,6 +166,15 @@ def compare(
     found = [_allowing(c, largest(finite(error))) for c, error in zip(found, own, strict=True)]
     triples = zip(found, rows, own, strict=True)
     return [_without_lost(c, row, error) if not c.reason else c for c, row, error in triples]
+
+
+def _with_coarse(move: Array, coarse: Array, exact: Array) -> Array:
+    """
+    Return each element's move, or its distance from the coarse to the exact result if that is
+    finite and larger.
+    """
+    distance = distances(coarse, exact)
+    return np.maximum(move, np.where(np.isfinite(distance), distance, 0.0))
 
 
 def _is_affordable(kernel_ir: ModuleOp) -> bool:
@@ -187,11 +217,14 @@ def _own_rounding(kernel_ir: ModuleOp, inputs: Sequence[Array]) -> list[Array] |
 
 
 def _allowing(comparison: Comparison, own: float) -> Comparison:
-    limit = comparison.limit or 0.0
-    return replace(comparison, limit=max(limit, min(2 * own, MULTIPLE * limit)))
+    limit = (comparison.limit or 0.0) - comparison.coarse
+    allowed = max(limit, min(2 * own, MULTIPLE * limit))
+    return replace(comparison, limit=allowed + comparison.coarse)
 
 
-def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Comparison:
+def _compare_one(
+    output: Array, exact: Array, rounded: Array, move: Array, coarse: Array
+) -> Comparison:
     if reason := _types_differ(output, rounded):
         return Comparison(output.shape, str(output.dtype), None, None, None, 0.0, reason)
     mismatch = _special_values_differ(output, rounded)
@@ -204,14 +237,21 @@ def _compare_one(output: Array, exact: Array, rounded: Array, move: Array) -> Co
     jumped = _jumped(output, rounded_errors, cost)
     if is_float(output):
         limit = MULTIPLE * max(cost, largest(rounded_errors[~jumped]))
+    coarse_errors = distances(coarse, exact)
+    coarse_jumped = _jumped(output, coarse_errors, cost * COARSE_ROUNDINGS)
+    of_factors = COARSE_MULTIPLE * largest(coarse_errors[~coarse_jumped])
+    errors = np.minimum(
+        _errors(output, exact, rounded, jumped), _errors(output, exact, coarse, coarse_jumped)
+    )
     return Comparison(
         output.shape,
         str(output.dtype),
-        np.nan if mismatch else largest(_errors(output, exact, rounded, jumped)),
+        np.nan if mismatch else largest(errors),
         largest(finite(rounded_errors)),
         None,
-        limit,
+        limit + of_factors,
         mismatch,
+        of_factors,
     )
 
 

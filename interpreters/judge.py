@@ -22,6 +22,7 @@ class Judge:
             exact=_once(program.exact),
             rounded=_once(program.rounded),
             perturbed=_once(program.perturbed),
+            coarse=None if program.coarse is None else _once(program.coarse),
         )
 
     def prepare(self) -> None:

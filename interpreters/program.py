@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.arrays import ROUNDOFF
 from tilewright.interpreters.host import interpret
+from tilewright.interpreters.rounded_factors import with_rounded_factors
 
 Array = NDArray[Any]
 Function = Callable[[Sequence[Array]], list[Array]]
@@ -39,6 +40,11 @@ class Program:
     """Inputs to run with, if the program has its own."""
     against: "Program | None" = None
     """Another program that should have the same results."""
+    coarse: Function | None = None
+    """
+    Function that returns the results with the factors of products rounded as far as the program's
+    precision allows; None if it allows no rounding.
+    """
 
 
 def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Program:
@@ -53,7 +59,17 @@ def interpreted_program(module: ModuleOp, against: ModuleOp | None = None) -> Pr
         rounded=lambda arrays: interpret(module, *arrays),
         rounded_by="interpreter",
         against=None if against is None else interpreted_program(against),
+        coarse=interpreted_coarse(module),
     )
+
+
+def interpreted_coarse(module: ModuleOp) -> Function | None:
+    """
+    Return a function that interprets a module at Loop IR or below with rounded factors; None if no
+    product allows to round them.
+    """
+    rounded = with_rounded_factors(module)
+    return None if rounded is None else lambda arrays: interpret(rounded, *arrays)
 
 
 def in_float64(module: ModuleOp) -> Function:

@@ -23,12 +23,14 @@ from tilewright.codegen.gpu import target_for
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.report import StaticReport, report_of
 from tilewright.dialects.target import target as target_named
+from tilewright.dialects.torch.precision import set_precisions
 from tilewright.errors import UsageError
 from tilewright.frontend.arguments import check_tensor, check_values
 from tilewright.frontend.call import Call
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
 from tilewright.frontend.in_place_writes import check_writable, write_back
+from tilewright.frontend.pytorch_precision import precisions_named
 from tilewright.passes.driver import lowering
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.tuning.knowledge import Db
@@ -38,14 +40,19 @@ from tilewright.tuning.plan_cache import compiled_plan
 __all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
 
 
-def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None) -> Captured:
+def capture(
+    function: Any,
+    *inputs: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    matmul_precision: str = "highest",
+) -> Captured:
     """
     Capture a module or a function, called with `inputs` and `kwargs`, as Torch IR for inference.
 
     `function` may also be a `torch.export.ExportedProgram`, whose example inputs are used if none
     are given. The result's `module` is the IR, its `inputs` name the arguments of `@main`. Tensors
-    may be fake. Raises `UnsupportedError` for unsupported operations, and `UsageError` if the
-    function itself fails.
+    may be fake. `matmul_precision` is the same as for `compile`. Raises `UnsupportedError` for
+    unsupported operations, and `UsageError` if the function itself fails.
     """
     from torch.utils import _pytree as pytree
 
@@ -53,9 +60,12 @@ def capture(function: Any, *inputs: Any, kwargs: Mapping[str, Any] | None = None
         raise UsageError(
             "a compiled program cannot be captured", remedy="capture its module or function"
         )
+    precisions = precisions_named(matmul_precision)
     given = (inputs, _named(kwargs))
     args, named = pytree.tree_map_only(np.ndarray, tensor_of, given)
-    return capture_call(function, args, named)
+    captured = capture_call(function, args, named)
+    set_precisions(captured.module, precisions)
+    return captured
 
 
 def _named(kwargs: object) -> dict[str, Any]:
@@ -125,6 +135,7 @@ def compile(
     target: str | None = None,
     device: str = "auto",
     db: Db = True,
+    matmul_precision: str = "highest",
 ) -> "CompiledProgram":
     """
     Compile a module, a function or an exported program for inputs like `inputs` and `kwargs`.
@@ -132,13 +143,18 @@ def compile(
     `target` is a GPU architecture such as `sm_90a`, by default that of the GPU present. `device` is
     where calls run: `sim`, `gpu`, or `auto` for the best device present. `db` is the path of a
     database of measurements from which schedules of kernels are looked up. True means the user's
-    own database, if it exists, and the goldens; False means none. Raises the errors of `capture`,
-    and `DatabaseError` for a path that is not a database.
+    own database, if it exists, and the goldens; False means none.
+
+    `matmul_precision` is that of float32 matrix products: `highest`, `high` (factors may be rounded
+    to tf32) or `medium` (to bfloat16). Convolutions may round factors to tf32 unless it is
+    `highest`. PyTorch's own settings are not read. Raises the errors of `capture`, and
+    `DatabaseError` for a path that is not a database.
     """
     target = target_for(target)
     backend = backend_for(device, target)
     db = _checked(db)
-    return CompiledProgram(capture(function, *inputs, kwargs=kwargs), backend, target, db)
+    captured = capture(function, *inputs, kwargs=kwargs, matmul_precision=matmul_precision)
+    return CompiledProgram(captured, backend, target, db)
 
 
 def _module_of(module: ModuleOp | Captured | object) -> ModuleOp:

@@ -19,12 +19,14 @@ from tilewright.api import CompiledProgram
 from tilewright.codegen.execution import Backend, backend_for, runner
 from tilewright.codegen.gpu import target_for
 from tilewright.codegen.simulator_backend import check_simulation_size
+from tilewright.dialects.precision import Precisions
 from tilewright.errors import TilewrightError, UsageError
 from tilewright.frontend.capture import Captured
 from tilewright.frontend.dynamo import callable_for_graph
 from tilewright.frontend.kernels import Run
+from tilewright.frontend.pytorch_precision import precisions_named, pytorch_precisions
 
-OPTIONS = ("db", "device", "target")
+OPTIONS = ("db", "device", "matmul_precision", "target")
 
 
 def backend(
@@ -37,11 +39,13 @@ def backend(
     """
     Return the callable that runs in place of `graph`, a `torch.fx.GraphModule` from Dynamo.
 
-    Options are `db`, `device` and `target`, as for `tilewright.compile`. Compilation and errors are
-    deferred to the first call: Dynamo would wrap an error raised here in an error of its own.
+    Options are `db`, `device`, `matmul_precision` and `target`, as for `tilewright.compile`. If no
+    precision is given, it follows PyTorch's settings. Compilation and errors are deferred to the
+    first call: Dynamo would wrap an error raised here in an error of its own.
     """
     try:
-        return callable_for_graph(graph, _compiler(mode, dict(options or {})))
+        compiler = _compiler(mode, dict(options or {}))
+        return callable_for_graph(graph, compiler, _precisions(options or {}))
     except TilewrightError as err:
         return _raising(err)
 
@@ -51,6 +55,17 @@ def _raising(error: TilewrightError) -> Callable[..., Any]:
         raise error
 
     return call
+
+
+def _precisions(options: Mapping[str, Any]) -> Callable[[], Precisions]:
+    """
+    Return the function that returns the precisions of a call: PyTorch's settings, or those of the
+    option.
+    """
+    if (word := options.get("matmul_precision")) is None:
+        return pytorch_precisions
+    named = precisions_named(word)
+    return lambda: named
 
 
 def _compiler(mode: str | None, options: dict[str, Any]) -> "_Compiler":

@@ -17,6 +17,7 @@ from tilewright.models.weights import weight_bytes
 from tilewright.passes.cost.ledger import bytes_text
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
+from tilewright.tools.input.source import set_precision
 
 
 def device_of(backend: Backend) -> str:
@@ -39,27 +40,33 @@ def check_room(model: Any, device: str) -> None:
 
 
 class Compiler:
-    """Compiler of programs for one backend; it keeps a list of the compiled programs."""
+    """
+    Compiler of programs for one backend and precision of float32 products; it keeps a list of the
+    compiled programs.
+    """
 
-    def __init__(self, backend: Backend, target: str, db: str | bool):
+    def __init__(self, backend: Backend, target: str, db: str | bool, precision: str | None = None):
         self.programs: list[CompiledProgram] = []
         self._backend, self._target, self._db = backend, target, db
+        self._precision = precision
 
     def __call__(self, captured: Captured) -> Run:
         """
         Compile a program; return a function that runs it on the backend. Raises
         `SimulationTooLarge` before compiling if only a GPU can run the program within minutes.
         """
+        set_precision(captured.module, self._precision)
         check_simulation_size(self._backend, "the model", captured.module)
         program = CompiledProgram(captured, self._backend, self._target, self._db)
         self.programs.append(program)
         return program.run
 
 
-def interpreted(captured: Captured) -> Run:
+def interpreted(captured: Captured, precision: str | None = None) -> Run:
     """
-    Return a function that interprets the program at Loop IR; for tiny models this is faster than
-    simulating kernels.
+    Return a function that interprets the program at Loop IR, in a precision of float32 products;
+    for tiny models this is faster than simulating kernels.
     """
+    set_precision(captured.module, precision)
     module = lower(captured.module, Level.LOOP)
     return lambda values: interpreters.interpret(module, *map(as_array, values))

@@ -18,14 +18,27 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.arrays import MAX_RANK, array_of
+from tilewright.dialects.precision import allows_rounding
 from tilewright.errors import UnsupportedError, UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import parse_expression
-from tilewright.frontend.reference import bytes_of_reference, eager, perturbed, reference
+from tilewright.frontend.reference import (
+    bytes_of_reference,
+    coarse,
+    eager,
+    perturbed,
+    reference,
+)
 from tilewright.frontend.signature import Input
 from tilewright.interpreters.memory import require_memory
-from tilewright.interpreters.program import Program, interpreted_program
+from tilewright.interpreters.program import (
+    Function,
+    Program,
+    interpreted_coarse,
+    interpreted_program,
+)
 from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.driver.lowering import lower
 from tilewright.passes.rewriting.launching import with_main
 
 Array = NDArray[Any]
@@ -48,7 +61,18 @@ def captured_program(captured: Captured) -> Program:
         rounded=lambda arrays: eager(captured, arrays),
         rounded_by="PyTorch",
         inputs=[_values(input) for input in captured.inputs],
+        coarse=coarse_function(captured),
     )
+
+
+def coarse_function(captured: Captured) -> Function | None:
+    """
+    Return the function that computes the results with rounded factors; None if the program's
+    precision allows no rounding.
+    """
+    if not allows_rounding(captured.module):
+        return None
+    return lambda arrays: coarse(captured, arrays)
 
 
 def _require_reference(captured: Captured) -> None:
@@ -99,11 +123,20 @@ def module_program(module: ModuleOp, against: ModuleOp | None) -> Program:
     module = with_main(module)
     against = None if against is None else with_main(against)
     if level_of(module) is not Level.CUDA or not _has_kernels(module):
-        return interpreted_program(module, against)
+        return replace(interpreted_program(module, against), coarse=_coarse_of(module))
     if against is None:
         return unjudged_program(module)
     judged = interpreted_program(against, against)
     return replace(judged, module=module)
+
+
+def _coarse_of(module: ModuleOp) -> Function | None:
+    """
+    Return the function that interprets a module with rounded factors. Above Loop IR, the module is
+    lowered first, which makes roundings to bfloat16 explicit.
+    """
+    is_above = level_of(module) in (Level.TORCH, Level.TENSOR)
+    return interpreted_coarse(lower(module, Level.LOOP) if is_above else module)
 
 
 def _check_ranks(module: ModuleOp | None) -> None:

@@ -12,7 +12,7 @@ from tilewright.arrays import array_of
 from tilewright.codegen.execution import Backend
 from tilewright.codegen.simulator_backend import check_simulation_size
 from tilewright.errors import UsageError
-from tilewright.frontend.capture import Captured, capture
+from tilewright.frontend.capture import Captured
 from tilewright.frontend.reference import perturbed
 from tilewright.interpreters.program import Program
 from tilewright.models.checkpoint import Checkpoint
@@ -25,7 +25,7 @@ from tilewright.tools.input.prompts import prompt_of, weights_folder
 from tilewright.tools.input.source import ModelSource
 from tilewright.tools.model_runs import check_room, device_of
 from tilewright.tools.output.progress import ReportStage
-from tilewright.tools.program import unjudged_program
+from tilewright.tools.program import coarse_function, unjudged_program
 
 Array = NDArray[Any]
 
@@ -57,7 +57,7 @@ def prompted_program(
     check_room(model.structure, device_of(backend))
     whole = whole_sequence(model.structure, len(prompt.tokens))
     report_stage("capture")
-    captured = capture(whole.module, whole.args, whole.kwargs)
+    captured = source.capture(whole)
     check_simulation_size(backend, model.found.name, captured.module)
     report_stage("weights")
     # The checkpoint has more weights than a model that is cut to its first layers.
@@ -98,4 +98,5 @@ def _judged(captured: Captured, expected: ExpectedLogits, inputs: Sequence[Array
         rounded=lambda arrays: [expected.rounded()],
         rounded_by="transformers",
         inputs=inputs,
+        coarse=coarse_function(captured),
     )

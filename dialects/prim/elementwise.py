@@ -51,7 +51,8 @@ class ElementwiseOp(HasFolderInterface, PrimOp):
 
     `maximum` and `minimum` propagate NaN, as PyTorch's do. A float product with
     `fastmath<nnan,ninf>` may be replaced by 0 if one factor is 0, even if the other is infinite or
-    NaN.
+    NaN. The factors of a float32 product with `fastmath<afn>` may be rounded to tf32 if a reduction
+    adds the product.
 
     ```mlir
     %c = prim.elementwise add(%a, %b) : tensor<16x64xf32>

@@ -31,7 +31,6 @@ PyTorch's fused kernels (FlashAttention-2, section 3): matrix instructions multi
 
 from math import inf, prod, sqrt
 
-from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import IntegerType, f64, i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import BlockArgument, SSAValue
@@ -63,7 +62,7 @@ _MANY = 256
 Number of queries and of keys from which it pays to apply the mask to the statistics of rows, too.
 """
 
-_FINITE = FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_INFS])
+_FINITE = (FastMathFlag.NO_NANS, FastMathFlag.NO_INFS)
 """
 Flags of products of weights and values: steps behind a mask may be skipped, even if values there
 are infinite or NaN.
@@ -148,7 +147,7 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         counted = _masked_again(shifted, again).exp()
         total = counted.sum(dims).maximum(1.0)
         weights = counted if again is positions else _masked_again(shifted, positions).exp()
-        fastmath = None if positions is None else _FINITE
+        fastmath = () if positions is None else _FINITE
         product = contract(_rounded(weights, op), transposed(value), fastmath)
         return product / total.unsqueeze(dims)
 

@@ -15,21 +15,23 @@ becomes
     %2 = prim.reduce add(%p) dims [2] : (tensor<16x32x64xf32>) -> tensor<16x32xf32>
 
 The product over the joint domain is never stored: lifting to Loop IR multiplies inside the sum.
+Precisions below `highest` change the product (`rounded_product.py`).
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.utils import FastMathFlag
 
 from tilewright.dialects import torch
-from tilewright.dialects.scalar_function import ScalarFunction
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.elementwise import elementwise, scaled
+from tilewright.passes.decompose.elementwise import scaled
+from tilewright.passes.decompose.rounded_product import rounded_product
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
-def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None = None) -> Tensor:
+def contract(rows: Tensor, columns: Tensor, fastmath: Sequence[FastMathFlag] = ()) -> Tensor:
     """
     Return the product of ...xMxK and ...xNxK, summed over the last dimension: ...xMxN. Batches are
     broadcast. A vector has only the dimension K, and adds no dimension to the result. `fastmath`
@@ -38,7 +40,7 @@ def contract(rows: Tensor, columns: Tensor, fastmath: FastMathFlagsAttr | None =
     if len(rows.shape) > 1 and len(columns.shape) > 1:
         rows = rows.unsqueeze([len(rows.shape) - 1])
         columns = columns.unsqueeze([len(columns.shape) - 2])
-    product = elementwise(ScalarFunction.MUL, rows, columns, fastmath=fastmath)
+    product = rounded_product(rows, columns, fastmath)
     return product.sum([product.rank - 1])
 
 
@@ -141,7 +143,7 @@ class Addbmm(ScaledProduct):
     def product(self, op: torch.AddbmmOp, emit: Emitter) -> Tensor:
         rows = emit(op.batch1).permute([1, 0, 2]).unsqueeze([1])
         columns = emit(op.batch2).permute([2, 0, 1])
-        return (rows * columns).sum([2, 3])
+        return rounded_product(rows, columns).sum([2, 3])
 
 
 class Bilinear(Decomposition[torch.BilinearOp]):

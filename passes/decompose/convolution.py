@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects import torch
 from tilewright.passes.decompose.decomposition import Decomposition, Table
+from tilewright.passes.decompose.rounded_product import flagged_product, rounded_factor
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.windows import masked, place
 
@@ -72,8 +73,8 @@ class Convolution(Decomposition[torch.ConvolutionLikeOp]):
             if op.is_transposed
             else [group * given + output, channel, *steps]
         )
-        seen = masked(input, elements, bounds, domain.shape, 0)
-        products = seen * weight.view(taps, domain.shape)
+        seen = masked(rounded_factor(input), elements, bounds, domain.shape, 0)
+        products = flagged_product(seen, rounded_factor(weight).view(taps, domain.shape))
         result = products.sum(range(kept, len(domain.shape))).reshape(shape)
         if op.bias is None:
             return result

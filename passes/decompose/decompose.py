@@ -12,6 +12,7 @@ becomes
     %mean_2 = prim.elementwise div(%mean, %mean_1) : tensor<4xf32>
 
 The patterns stand in one file for each family of ops. Functions and their types stay unchanged.
+Attributes of the module that name precisions (`dialects/precision`) are removed.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
 from tilewright.dialects.origin import place_of
+from tilewright.dialects.precision import remove_precisions
 from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError, one_line
 from tilewright.passes.decompose import (
@@ -125,6 +127,8 @@ class DecomposePass(ModulePass):
         if left := list(_torch_ops(op)):
             names = ", ".join(sorted({torch_op.name for torch_op in left}))
             raise refused(left[0], f"there is no pattern for {names}")
+        if op.attributes:
+            remove_precisions(op)
 
 
 def _torch_ops(module: ModuleOp) -> Iterator[Operation]:

@@ -29,12 +29,18 @@ from tilewright.dialects.prim import ScalarFunction
 from tilewright.dialects.torch.einsum_equation import Labels
 from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import elementwise, scaled
+from tilewright.passes.decompose.rounded_product import rounded_product
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 
 
 def multiply(left: Tensor, right: Tensor) -> Tensor:
     """Return the product; for bools it is true where both are true."""
     return left & right if left.element == i1 else left * right
+
+
+def _term(left: Tensor, right: Tensor) -> Tensor:
+    """Return the product, which a reduction then sums."""
+    return multiply(left, right) if left.element == i1 else rounded_product(left, right)
 
 
 class Inner(Decomposition[torch.InnerOp]):
@@ -44,7 +50,8 @@ class Inner(Decomposition[torch.InnerOp]):
         left, right = emit(op.input), emit(op.other)
         if not left.rank or not right.rank:
             return multiply(left, right)
-        product = left.unsqueeze(range(left.rank - 1, left.rank + right.rank - 2)) * right
+        left = left.unsqueeze(range(left.rank - 1, left.rank + right.rank - 2))
+        product = _term(left, right)
         return product.sum([product.rank - 1])
 
 
@@ -111,7 +118,9 @@ def contract_terms(left: Term, right: Term, kept: Labels) -> Term:
         size[label] = of_right if size.get(label, 1) == 1 else size[label]
     domain = tuple(sorted(size, key=lambda x: kept.index(x) if x in kept else len(kept)))
     shape = tuple(size[label] for label in domain)
-    product = multiply(left.over(domain, shape), right.over(domain, shape))
+    factors = left.over(domain, shape), right.over(domain, shape)
+    is_summed = any(label not in kept for label in domain)
+    product = _term(*factors) if is_summed else multiply(*factors)
     return Term(domain, product).summed(kept)
 
 

@@ -25,6 +25,7 @@ from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.buffer_plan import slot_of
 from tilewright.dialects.faster_xdsl.verify_once import verify_definition, verify_op
 from tilewright.dialects.parameter_layout import verify_layouts
+from tilewright.dialects.precision import precisions_of
 from tilewright.errors import one_line
 from tilewright.passes.driver.changes import Changes
 
@@ -112,7 +113,14 @@ def _verify_points(nests: Iterable[Operation]) -> None:
         found[op] = points
 
 
+def _verify_precisions(module: ModuleOp) -> None:
+    """Raise `VerifyException` for an unknown precision. Most modules have no attributes."""
+    if module.attributes:
+        precisions_of(module)
+
+
 _ATTRIBUTES: dict[type[Operation], Callable[[Any], object]] = {
+    ModuleOp: _verify_precisions,
     FuncOp: verify_layouts,
     AllocOp: slot_of,
 }

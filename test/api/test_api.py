@@ -265,3 +265,36 @@ def test_no_other_names_are_public():
     with pytest.raises(AttributeError, match="no attribute 'compyle'"):
         tilewright.compyle  # pyright: ignore
     assert set(tilewright.__all__) <= set(dir(tilewright))
+
+
+@pytest.mark.parametrize("word", ["highest", "high", "medium"])
+def test_the_precision_is_part_of_the_ir(word: str):
+    """PyTorch's own setting is not read."""
+    x, images = example(4, 4), example(1, 2, 4, 4)
+
+    def both(x: torch.Tensor, images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x @ x, torch.nn.functional.conv2d(images, images)
+
+    torch.set_float32_matmul_precision("medium")
+    try:
+        module = tilewright.capture(both, x, images, matmul_precision=word).module
+        default = tilewright.capture(both, x, images).module
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    conv = "highest" if word == "highest" else "high"
+    named = {"torch.matmul_precision": word, "torch.conv_precision": conv}
+    expected = {name: value for name, value in named.items() if value != "highest"}
+    assert {name: str(value) for name, value in module.attributes.items()} == {
+        name: f'"{value}"' for name, value in expected.items()
+    }
+    assert not default.attributes
+
+
+@needs_nvrtc
+def test_a_program_in_a_lower_precision():
+    x, w = example(8, 16), example(16, 8)
+    program = tilewright.compile(torch.matmul, x, w, matmul_precision="medium")
+    rounded = x.bfloat16().float() @ w.bfloat16().float()
+    torch.testing.assert_close(program(x, w), rounded)
+    assert (program(x, w) - x @ w).abs().max() > 1e-4
+    assert "fastmath<afn>" in program.ir("loop")

@@ -60,6 +60,14 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda captured: api.compile(torch.relu, X, db=""),
         "db is a path or a bool, not ''",
     ),
+    "an unknown precision": (
+        lambda captured: api.compile(torch.relu, X, matmul_precision="hi"),
+        "unknown matmul_precision 'hi' (known: highest, high, medium)",
+    ),
+    "a precision that is no text": (
+        lambda captured: api.capture(torch.relu, X, matmul_precision=None),
+        "unknown matmul_precision None (known: highest, high, medium)",
+    ),
     "no database": (
         lambda captured: api.lower(captured, "loop", db=None),
         "db is a path or a bool, not None",

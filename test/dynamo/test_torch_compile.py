@@ -80,10 +80,21 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"options": {"tagret": "sm_90a"}},
         r"^unknown option 'tagret' of the backend tilewright \(did you mean 'target'\?\)$",
     ),
-    "an option like no other": ({"options": {"x": 1}}, r"\(options: db, device, target\)$"),
+    "an option like no other": (
+        {"options": {"x": 1}},
+        r"\(options: db, device, matmul_precision, target\)$",
+    ),
     "an option that is no text": ({"options": {"target": 90}}, "'target' is a text, not 90"),
     "a database that is a number": ({"options": {"db": 3}}, "'db' is a text or a bool, not 3"),
     "an option that is a number": ({"options": {3: 4}}, "unknown option '3'"),
+    "an unknown precision": (
+        {"options": {"matmul_precision": "hi"}},
+        r"unknown matmul_precision 'hi' \(known: highest, high, medium\)",
+    ),
+    "a precision that is no text": (
+        {"options": {"matmul_precision": 3}},
+        "'matmul_precision' is a text, not 3",
+    ),
     "an unknown target": ({"options": {"target": "sm_1"}}, "sm_1"),
     "an unknown device": ({"options": {"device": "tpu"}}, "unknown device 'tpu'"),
     "a mode": ({"mode": "max-autotune"}, "the mode 'max-autotune' is not supported"),

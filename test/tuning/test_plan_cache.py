@@ -75,6 +75,21 @@ def test_changed_programs_locations_targets_and_gpus_are_compiled(
     assert len(compiled) == len([*folder.iterdir()]) == 5
 
 
+def test_the_precision_is_part_of_the_key(folder: Path, compiled: list[str]):
+    text = """
+      builtin.module {
+        func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+          %r = torch.mm %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+          func.return %r : tensor<4x4xf32>
+        }
+      }
+    """
+    for word in ("highest", "high", "medium", "high"):
+        named = f'module attributes {{torch.matmul_precision = "{word}"}} {{'
+        compiled_plan(module(text.replace("module {", named)), "sm_90a", False)
+    assert len(compiled) == len([*folder.iterdir()]) == 3
+
+
 def test_another_compiler_compiles_anew(
     folder: Path, compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ):

@@ -3,8 +3,8 @@
 Contestants that compute a workload: Tilewright, PyTorch's eager mode, and `torch.compile`.
 
 All are timed as CUDA graphs that this program captures. Therefore `max-autotune` runs without CUDA
-graphs of its own: these first copy the inputs, which costs time that its kernels do not take. TF32
-is disabled for all contestants.
+graphs of its own: these first copy the inputs, which costs time that its kernels do not take. All
+contestants have one precision of float32 products.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,12 +35,15 @@ OURS = "ours"
 EAGER = "eager"
 
 
-def use_float32() -> None:
-    """Disable TF32 in PyTorch, for matrix products and convolutions."""
+def use_precision(word: str = "highest") -> None:
+    """
+    Set the precision of float32 products in PyTorch. Convolutions may use TF32 unless the word is
+    `highest`.
+    """
     import torch
 
-    torch.set_float32_matmul_precision("highest")
-    torch.backends.cudnn.allow_tf32 = False
+    torch.set_float32_matmul_precision(word)
+    torch.backends.cudnn.allow_tf32 = word != "highest"
 
 
 def float32_settings() -> dict[str, Any]:

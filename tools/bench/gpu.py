@@ -9,7 +9,7 @@ from tilewright.codegen.timing.cuda_device import CudaDevice
 from tilewright.dialects.target import target
 from tilewright.errors import TilewrightError
 from tilewright.tools.bench.contest import Contest
-from tilewright.tools.bench.contestants import BACKENDS, OURS, Ours, use_float32
+from tilewright.tools.bench.contestants import BACKENDS, OURS, Ours, use_precision
 from tilewright.tuning.knowledge import Db
 
 MACHINE_CODE = "reports on the kernels' machine code without one"
@@ -22,13 +22,18 @@ def need_gpu(instead: str) -> None:
         raise TilewrightError(f"timing needs a GPU, and there is none: {reason}", remedy=instead)
 
 
-def gpu_contest(backends: Sequence[str], target_name: str | None = None, db: Db = True) -> Contest:
+def gpu_contest(
+    backends: Sequence[str],
+    target_name: str | None = None,
+    db: Db = True,
+    precision: str | None = None,
+) -> Contest:
     """
-    Return a contest of Tilewright, with the schedules in `db`, against the named backends. Raises
-    `TilewrightError` if there is no GPU.
+    Return a contest of Tilewright, with the schedules in `db`, against the named backends, which
+    get the precision of float32 products. Raises `TilewrightError` if there is no GPU.
     """
     name = target_for(target_name)
     driver = gpu_driver()
-    use_float32()
+    use_precision(precision or "highest")
     peers = {backend: BACKENDS[backend] for backend in backends}
     return Contest(CudaDevice(target(name)), {OURS: Ours(driver, name, db), **peers})

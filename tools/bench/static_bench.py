@@ -62,7 +62,8 @@ def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
     name = args.target or DEFAULT_TARGET
     target_named(name)
     db = database_of(args)
-    found = {case.name: _rows_or_failure(case, name, db) for case in cases}
+    precision = args.matmul_precision
+    found = {case.name: _rows_or_failure(case, name, db, precision) for case in cases}
     failures = {case: result for case, result in found.items() if isinstance(result, Failure)}
     rows = [row for rows in found.values() if not isinstance(rows, Failure) for row in rows]
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
@@ -86,11 +87,13 @@ def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
     return max((failure.exit_code for failure in failures.values()), default=0)
 
 
-def _rows_or_failure(case: AnyCase, target: str, db: Db) -> list[Row] | Failure:
+def _rows_or_failure(
+    case: AnyCase, target: str, db: Db, precision: str | None
+) -> list[Row] | Failure:
     """Return the rows of a case. If it fails, print the error immediately and return it."""
     try:
         with stage(f"case {case.name}"):
-            return [*rows_of(case, target, db)]
+            return [*rows_of(case, target, db, precision)]
     except Exception as err:  # any error: the other cases are still reported
         message, code = explain_case(err, case.name)
         print(message, file=sys.stderr, flush=True)

@@ -15,6 +15,7 @@ from tilewright.passes.driver.pipeline_string import parameters_by_pass
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.work import work_of
+from tilewright.tools.input.source import set_precision
 from tilewright.tuning.knowledge import Db
 from tilewright.tuning.known_schedules import with_known_schedules
 
@@ -53,10 +54,14 @@ class Row:
     shortcomings: tuple[str, ...]
 
 
-def rows_of(case: AnyCase, target: str, db: Db) -> Iterator[Row]:
-    """Yield a row for each kernel of the case, with the schedules in the database `db`."""
+def rows_of(case: AnyCase, target: str, db: Db, precision: str | None = None) -> Iterator[Row]:
+    """
+    Yield a row for each kernel of the case, with the schedules in the database `db`, in a precision
+    of float32 products.
+    """
     program = case.program(fake=True)
     captured = capture(program.module, program.args, program.kwargs)
+    set_precision(captured.module, precision)
     scheduled = with_known_schedules(captured.module, target, db)
     floor = _floor_us(case, captured, target_named(target))
     for kernel in report_of(scheduled, target_named(target)).kernels:

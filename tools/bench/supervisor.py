@@ -17,15 +17,22 @@ from tilewright.tools.bench.contestants import BACKENDS
 from tilewright.tools.bench.request import AnyCase, request_of
 from tilewright.tools.bench.row import Row, failed
 from tilewright.tools.options.database import database_argv
+from tilewright.tools.options.precision import precision_argv
 
 _START_S = 120.0
 """Seconds that a process may take to load PyTorch and find the GPU."""
 
 
-def worker_command(backends: Sequence[str], db: str | bool) -> list[str]:
-    """Return the command line of a worker, which looks up schedules in `db`."""
+def worker_command(
+    backends: Sequence[str], db: str | bool, precision: str | None = None
+) -> list[str]:
+    """
+    Return the command line of a worker, which looks up schedules in `db`, for a precision of
+    float32 products.
+    """
     command = [sys.executable, "-m", "tilewright.tools.bench.worker"]
-    return [*command, "--backends", ",".join(backends), *database_argv(db)]
+    options = [*database_argv(db), *precision_argv(precision)]
+    return [*command, "--backends", ",".join(backends), *options]
 
 
 @dataclass

@@ -25,26 +25,41 @@ from tilewright.tools.bench.row import Row, failed, head, measured
 from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.workload import workload_of_case
 from tilewright.tools.options.database import add_database, database_of
+from tilewright.tools.options.precision import add_precision
 from tilewright.tools.toolkit import use_cuda_home
 
 
-def serve(contest: Contest, requests: Iterable[str], send: Send) -> None:
-    """Measure a case for each request, until the requests end or the device is lost."""
+def serve(
+    contest: Contest, requests: Iterable[str], send: Send, precision: str | None = None
+) -> None:
+    """
+    Measure a case for each request, in a precision of float32 products, until the requests end or
+    the device is lost.
+    """
     for line in requests:
         request = json.loads(line)
         case = case_of(request)
         try:
-            send({"row": answer(contest, case, request["left_out"], send)})
+            send({"row": answer(contest, case, request["left_out"], send, precision)})
         except DeviceLostError as err:
             send({"row": failed(case, f"failed: {err.message}"), "lost": True})
             return
 
 
-def answer(contest: Contest, case: AnyCase, left_out: dict[str, str], send: Send) -> Row:
-    """Measure a case, and return its row. Raises `DeviceLostError` if the device is lost."""
+def answer(
+    contest: Contest,
+    case: AnyCase,
+    left_out: dict[str, str],
+    send: Send,
+    precision: str | None = None,
+) -> Row:
+    """
+    Measure a case in a precision of float32 products, and return its row. Raises `DeviceLostError`
+    if the device is lost.
+    """
     try:
         send({"phase": "capturing"})
-        workload = workload_of_case(case)
+        workload = workload_of_case(case, precision)
         outcome = contest.run(workload, lambda phase: send({"phase": phase}), left_out)
     except DeviceLostError:
         raise
@@ -65,13 +80,15 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--backends", required=True)
     add_database(parser)
+    add_precision(parser)
     args = parser.parse_args(argv)
     send = sender(own_stdout())
     use_cuda_home()
     db = database_of(args)
-    contest = gpu_contest([name for name in args.backends.split(",") if name], db=db)
+    backends, precision = [n for n in args.backends.split(",") if n], args.matmul_precision
+    contest = gpu_contest(backends, db=db, precision=precision)
     send({"environment": environment(contest.device, contest.contestants, db)})
-    serve(contest, requests(), send)
+    serve(contest, requests(), send, precision)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from tilewright.errors import UsageError
 from tilewright.frontend.capture import Captured, capture
 from tilewright.frontend.expression import Expression
 from tilewright.tools.bench.request import AnyCase
+from tilewright.tools.input.source import set_precision
 
 
 @dataclass(frozen=True)
@@ -25,18 +26,25 @@ class Inputs:
 
 class Workload:
     """
-    Module or function with its arguments, for inference.
+    Module or function with its arguments, for inference, in a precision of float32 products.
 
     Raises `UnsupportedError` and `UsageError` as `capture` does. Also raises `UsageError` for a
     program that writes its inputs, because a second call would compute something else.
     """
 
-    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        module: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any] | None = None,
+        precision: str | None = None,
+    ):
         from torch import nn
         from torch.export import ExportedProgram
         from torch.utils import _pytree as pytree
 
         self.captured: Captured = capture(module, args, kwargs)
+        set_precision(self.captured.module, precision)
         if self.captured.mutated:
             names = ", ".join(input.name for input in self.captured.mutated)
             raise UsageError(f"the program writes {names}: no two calls would compute the same")
@@ -98,14 +106,20 @@ def _named(module: Any) -> dict[str, Any]:
     return dict(module.named_parameters()) | dict(module.named_buffers())
 
 
-def workload_of_case(case: AnyCase) -> Workload:
-    """Return the workload of a case, whose inputs are always the same."""
+def workload_of_case(case: AnyCase, precision: str | None = None) -> Workload:
+    """
+    Return the workload of a case in a precision of float32 products; the inputs are always the
+    same.
+    """
     try:
-        return workload_of_expression(case.program(fake=False))
+        return workload_of_expression(case.program(fake=False), precision)
     except UsageError as err:
         raise UsageError(f"case '{case.name}': {err}") from err
 
 
-def workload_of_expression(expression: Expression) -> Workload:
-    """Return the workload of a program that `-c`, `model.pt2` or `file.py:NAME` names."""
-    return Workload(expression.module, expression.args, expression.kwargs)
+def workload_of_expression(expression: Expression, precision: str | None = None) -> Workload:
+    """
+    Return the workload of a program that `-c`, `model.pt2` or `file.py:NAME` names, in a precision
+    of float32 products.
+    """
+    return Workload(expression.module, expression.args, expression.kwargs, precision)

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("bench times the GPU that is present", remedy="--target is for --static")
     need_gpu(f"bench --static {MACHINE_CODE}")
     peers = BACKENDS if args.backends is None else args.backends
-    command = worker_command(peers, database_of(args))
+    command = worker_command(peers, database_of(args), args.matmul_precision)
     return run_measured(args, cases, Supervisor(command, args.limit or LIMIT_S))
 
 

@@ -23,7 +23,6 @@ from tilewright.codegen.spill_feedback import relieve_spills
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects.target import target as target_named
 from tilewright.errors import counted
-from tilewright.frontend.capture import capture
 from tilewright.models.folder import check_output_folder, folder_files, write_folder
 from tilewright.passes.driver.levels import Level
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
@@ -44,7 +43,7 @@ def write_model(
     model = source.language_model(report_stage)
     program = model.program
     report_stage("capture")
-    captured = capture(program.module, program.args, program.kwargs)
+    captured = source.capture(program)
     db = database_of(args)
     module = with_schedules(captured.module, args.schedule, target, db=db)
     scheduled = with_known_schedules(module, target, db)

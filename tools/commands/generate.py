@@ -3,6 +3,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,12 @@ def _generator(args: argparse.Namespace, model: Any, folder: Path) -> Generator:
     """Return the generator, with the model's weights on the device of the kernels."""
     checkpoint = Checkpoint.open(folder)
     if args.device == "interpreter":
-        return Generator(model, interpreted, model_tensors(model, checkpoint, args.dtype))
+        run = partial(interpreted, precision=args.matmul_precision)
+        return Generator(model, run, model_tensors(model, checkpoint, args.dtype))
     target = target_for(args.target)
     backend = backend_for(args.device, target)
     device = device_of(backend)
     check_room(model, device)
     tensors = model_tensors(model, checkpoint, args.dtype, device=device)
-    return Generator(model, Compiler(backend, target, database_of(args)), tensors, device)
+    compiler = Compiler(backend, target, database_of(args), args.matmul_precision)
+    return Generator(model, compiler, tensors, device)

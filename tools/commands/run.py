@@ -128,9 +128,10 @@ def _timed(
     row = None
     if args.bench:
         assert isinstance(source, TorchSource)  # see `_check_timed`
-        workload = workload_of_expression(source.load(fake=False, seed=args.seed))
+        loaded = source.load(fake=False, seed=args.seed)
+        workload = workload_of_expression(loaded, source.precision)
         peers = BACKENDS if args.backends is None else args.backends
-        contest = gpu_contest(peers, target_name, database_of(args))
+        contest = gpu_contest(peers, target_name, database_of(args), source.precision)
         outcome = contest.run(workload, lambda phase: None)
         out.print()
         print_outcome(outcome, out)

@@ -9,17 +9,20 @@ imported only when a program is loaded, and only for sources that need them.
 
 import argparse
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects.precision import Precisions
 from tilewright.errors import UsageError
 from tilewright.models.config import FoundModel, find_model
+from tilewright.passes.driver.levels import Level, level_of
 from tilewright.tools.input.mlir_source import read_module
 from tilewright.tools.named_files import names_model, names_pytorch
 from tilewright.tools.options.model import OPTIONS
+from tilewright.tools.options.precision import precision_argv
 from tilewright.tools.output.progress import ReportStage, ignore_stage
 from tilewright.uncollected import uncollected
 
@@ -33,11 +36,13 @@ class Source(ABC):
 
     text: str
     """Value of the argument EXPR, FILE or MODEL."""
+    precision: str | None = field(default=None, kw_only=True)
+    """Precision of float32 products that the command line requests; None for the default."""
 
     @property
     def words(self) -> list[str]:
-        """Arguments that name the program on a command line."""
-        return [self.text]
+        """Arguments that name the program and its precision on a command line."""
+        return [*precision_argv(self.precision), self.text]
 
     @abstractmethod
     def module(self, report_stage: ReportStage = ignore_stage) -> ModuleOp:
@@ -48,8 +53,15 @@ class IrSource(Source):
     """Program in a file of IR, or in stdin if the name is `-`."""
 
     def module(self, report_stage: ReportStage = ignore_stage) -> ModuleOp:
-        """Return the IR in the file."""
-        return read_module(self.text)
+        """
+        Return the IR in the file. Raises `UsageError` if a precision is requested for IR below the
+        Torch level.
+        """
+        module = read_module(self.text)
+        if self.precision is not None:
+            _check_level(module, self.text)
+            set_precision(module, self.precision)
+        return module
 
 
 class TorchSource(Source):
@@ -71,10 +83,19 @@ class TorchSource(Source):
         Return the capture of the program that `load` returns, a
         `tilewright.frontend.capture.Captured`.
         """
-        capture = import_module("tilewright.frontend.capture").capture
         loaded = self.load(fake=fake, seed=seed, report_stage=report_stage)
         report_stage("capture")
-        return capture(loaded.module, loaded.args, loaded.kwargs)
+        return self.capture(loaded)
+
+    def capture(self, program: Any) -> Any:
+        """
+        Return the capture of a `tilewright.frontend.expression.Expression`, in the precision that
+        the command line requests.
+        """
+        capture = import_module("tilewright.frontend.capture").capture
+        captured = capture(program.module, program.args, program.kwargs)
+        set_precision(captured.module, self.precision)
+        return captured
 
     def module(self, report_stage: ReportStage = ignore_stage) -> ModuleOp:
         """Return the captured Torch IR."""
@@ -86,8 +107,8 @@ class ExpressionSource(TorchSource):
 
     @property
     def words(self) -> list[str]:
-        """Arguments that name the program on a command line."""
-        return ["-c", self.text]
+        """Arguments that name the program and its precision on a command line."""
+        return [*precision_argv(self.precision), "-c", self.text]
 
     def load(self, *, fake: bool, seed: int = 0, report_stage: ReportStage = ignore_stage) -> Any:
         """Return the parsed expression and its inputs."""
@@ -161,12 +182,32 @@ def source_of(args: argparse.Namespace) -> Source:
     Raises `UsageError` if an option of language models is given for another source.
     """
     file: str | None = args.file
+    precision: str | None = args.matmul_precision
     if file is not None and names_model(file):
-        return ModelSource(file, args.seq_len, args.layers, args.dtype, args.attention)
+        variant = args.seq_len, args.layers, args.dtype, args.attention
+        return ModelSource(file, *variant, precision=precision)
     _check_no_model_options(args)
     if file is None:
-        return ExpressionSource(args.expression)
-    return FileSource(file) if names_pytorch(file) else IrSource(file)
+        return ExpressionSource(args.expression, precision=precision)
+    kind = FileSource if names_pytorch(file) else IrSource
+    return kind(file, precision=precision)
+
+
+def set_precision(module: ModuleOp, precision: str | None) -> None:
+    """
+    Set the precision of the float32 products of a module at Torch IR; None leaves it unchanged.
+    """
+    if precision is not None:
+        of_ops = import_module("tilewright.dialects.torch.precision")
+        of_ops.set_precisions(module, Precisions.of_word(precision))
+
+
+def _check_level(module: ModuleOp, text: str) -> None:
+    if (level := level_of(module)) is not Level.TORCH:
+        raise UsageError(
+            f"--matmul-precision is for Torch IR, and '{text}' is at the level {level}",
+            remedy="its products have their precision already",
+        )
 
 
 def _check_no_model_options(args: argparse.Namespace) -> None:

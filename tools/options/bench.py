@@ -9,6 +9,7 @@ from tilewright.tools.options.database import add_database
 from tilewright.tools.options.model import add_variant
 from tilewright.tools.options.name_patterns import regex
 from tilewright.tools.options.numbers import seconds, several
+from tilewright.tools.options.precision import add_precision
 
 _EPILOG = """\
 Tilewright and PyTorch, eager and compiled, run every case, each as a CUDA graph. Their results are
@@ -68,6 +69,7 @@ def add(add_parser: AddParser) -> None:
         "again if GPU, versions, sources, schedules and backends are the same",
     )
     add_backends(parser)
+    add_precision(parser)
     add_database(parser)
     _add_times(parser)
 

@@ -7,6 +7,7 @@ from tilewright.models.structure import DTYPES
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.numbers import number_of, seed
+from tilewright.tools.options.precision import add_precision
 from tilewright.tools.options.program import add_target
 from tilewright.tools.options.prompt import add_prompt
 
@@ -44,6 +45,7 @@ def add(add_parser: AddParser) -> None:
         help="device that runs the model; auto: the GPU, or the simulator if there is none",
     )
     add_target(parser)
+    add_precision(parser)
     add_database(parser)
     parser.add_argument(
         "-v",

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of commands that compile a program: the program, its target and its schedules."""
+"""
+Options of commands that compile a program: the program, its target, its precision and its
+schedules.
+"""
 
 import argparse
 
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.model import add_model
+from tilewright.tools.options.precision import add_precision
 
 EXPRESSION = """\
 EXPR is a PyTorch expression, or statements that end in one. torch, nn, F and math are imported:
@@ -32,13 +36,16 @@ It needs its weights, and runs on a prompt:
 
 
 def add_source(parser: argparse.ArgumentParser, files: str) -> None:
-    """Add the options for the program and its target; `files` is the help of FILE."""
+    """
+    Add the options for the program, its target and its precision; `files` is the help of FILE.
+    """
     add_model(parser)
     program = parser.add_mutually_exclusive_group(required=True)
     program.add_argument("file", metavar="FILE", nargs="?", help=files)
     parser.set_defaults(reads={"file": "program"})
     program.add_argument("-c", dest="expression", metavar="EXPR", help="PyTorch expression")
     add_target(parser)
+    add_precision(parser, "highest, or as a file of Torch IR says")
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +58,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_program(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the program, its target, the database and schedules."""
+    """Add the options for the program, its target and precision, the database and schedules."""
     add_source(parser, "model.pt2, file.py:NAME, a file of IR, or a MODEL")
     add_database(parser)
     parser.add_argument(

@@ -14,7 +14,7 @@ from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.tools.bench.suite import Case, read_cases
-from tilewright.tools.input.source import ExpressionSource, source_of
+from tilewright.tools.input.source import ExpressionSource, set_precision, source_of
 from tilewright.tools.output.diagnostics import explain_case
 from tilewright.tuning import kernel_key, program_key
 from tilewright.tuning.key import Key
@@ -97,13 +97,15 @@ class Tunable(NamedTuple):
     module: ModuleOp | None
     origin: str
     cases: Sequence[Case]
+    precision: str | None = None
+    """Precision of float32 products of the cases; None for the default."""
 
     def kernels(self, target: str) -> Found:
         """
         Return the kernels and programs to tune for a target; raises `UsageError` if there are none.
         """
         if self.module is None:
-            found = _of_suite(self.cases, target)
+            found = _of_suite(self.cases, target, self.precision)
         else:
             programs, kernels = _parts(self.module, target, self.origin)
             found = Found(_unique(kernels), programs, [])
@@ -118,7 +120,7 @@ def tunable_of(args: argparse.Namespace) -> Tunable:
     it cannot be tuned.
     """
     if args.file is not None and args.file.endswith(".json"):
-        return Tunable(None, "", _cases(args))
+        return Tunable(None, "", _cases(args), args.matmul_precision)
     if args.filter is not None:
         raise UsageError("--filter goes with a suite.json only")
     source = source_of(args)
@@ -132,13 +134,13 @@ def tunable_of(args: argparse.Namespace) -> Tunable:
     return Tunable(module, origin, ())
 
 
-def _of_suite(cases: Sequence[Case], target: str) -> Found:
+def _of_suite(cases: Sequence[Case], target: str, precision: str | None) -> Found:
     kernels: list[Kernel] = []
     programs: list[Program] = []
     failures: list[str] = []
     for case in cases:
         try:
-            module = _module_of_case(case)
+            module = _module_of_case(case, precision)
             program, found = _parts(module, target, case.statements, case.name)
         except Exception as err:  # any error: the other cases are still tuned
             failures.append(explain_case(err, case.name)[0])
@@ -158,10 +160,12 @@ def _cases(args: argparse.Namespace) -> list[Case]:
     return cases
 
 
-def _module_of_case(case: Case) -> ModuleOp:
+def _module_of_case(case: Case, precision: str | None) -> ModuleOp:
     import tilewright
 
-    return tilewright.capture(case.function, *case.inputs()).module
+    module = tilewright.capture(case.function, *case.inputs()).module
+    set_precision(module, precision)
+    return module
 
 
 def _parts(

@@ -32,6 +32,7 @@ from tilewright.interpreters.program import (
     interpreted_program,
     perturbed_inputs,
 )
+from tilewright.interpreters.rounded_factors import with_rounded_factors
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.driver.verification import verify_module
 from tilewright.tuning.evaluators.compiled import scheduled
@@ -95,7 +96,7 @@ def _work(module: ModuleOp) -> float:
 def _computed_program(kernel: str, where: Where) -> Program:
     """Return a program whose exact results the device computes with plain loops."""
     module = scheduled(kernel, PLAIN)
-    wide = widened(module)
+    wide, coarse = widened(module), with_rounded_factors(module)
 
     def exact(arrays: Sequence[Array]) -> list[Array]:
         return _computed(wide, arrays, where)
@@ -106,6 +107,7 @@ def _computed_program(kernel: str, where: Where) -> Program:
         perturbed=lambda arrays, roundings: exact(perturbed_inputs(arrays, roundings)),
         rounded=lambda arrays: _computed(module, arrays, where),
         rounded_by=where.driver.name,
+        coarse=None if coarse is None else lambda arrays: _computed(coarse, arrays, where),
     )
 
 

@@ -40,7 +40,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> ScriptedDevice:
     """
     device = ScriptedDevice(lambda n: [20.0, 20.0, 60.0, 60.0][n % 4], l2_bytes=64)
 
-    def contest(backends: Sequence[str], target: str, db: str | bool) -> Contest:
+    def contest(backends: Sequence[str], target: str, db: str | bool, precision: object) -> Contest:
         peers: dict[str, Prepare] = {name: BACKENDS[name] for name in backends}
         found = {"ours": Ours(SimulatedDriver(), target, db), **peers}
         return Contest(device, found, Protocol(0, 0, least_rounds=1))
