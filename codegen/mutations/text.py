@@ -59,6 +59,7 @@ _RULES = (
     _Rule("the wrong barrier", r"(?<!init\()&(full|empty)\[(\w+)\](?!, 1\))", r"&\1[(\2) ^ 1]"),
     _Rule("no swizzle", r"\^ \((swizzle\d*) \* (\d+)\)", r"^ (0 * \1)"),
     _Rule("the wrong swizzle", r"(const int swizzle\d* = )(.*);", r"\1(\2) ^ 1;"),
+    _Rule("the swizzle of another row", r"\^ \((swizzle\d*) \*", r"^ ((\1 ^ 1) *", True),
     _Rule("arrays overlap", r"\(pool \+ (\d+)\)", r"(pool + \1 - 128)"),
     _Rule("half of the warp is named", r"0xffffffff", "0x0000ffff"),
     _Rule("rows 16 bytes aside", r"(load_matrix_x\w+\(.*), (.*)\);", r"\1, (\2) ^ 16);", True),
