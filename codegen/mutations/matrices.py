@@ -42,7 +42,7 @@ def _transpose(op: Operation) -> None:
 
 
 def _exchange_lanes(op: Operation, *, distance: int) -> None:
-    """Let each lane give the row of the lane at `distance`, and that lane give its row."""
+    """Exchange the rows that lanes give with those of the lanes at `distance`."""
     assert isinstance(op, kernel.LoadMatrixOp)
     for number, value in enumerate(op.source_indices):
         if isinstance(value.owner, kernel.ThreadIdOp):
