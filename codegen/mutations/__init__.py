@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from tilewright.codegen.mutations.accesses import ACCESSES
 from tilewright.codegen.mutations.blocks import BLOCKS, VALUES
+from tilewright.codegen.mutations.matrices import MATRICES
 from tilewright.codegen.mutations.mutation import Mutation
 from tilewright.codegen.mutations.synchronisation import SHUFFLES, SYNCHRONISATION
 from tilewright.codegen.mutations.text import planted_texts
@@ -20,7 +21,10 @@ __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
 _VALUE_RULES = frozenset(
-    rule for table in (SHUFFLES, VALUES, ACCESSES) for rules in table.values() for rule in rules
+    rule
+    for table in (SHUFFLES, VALUES, ACCESSES, MATRICES)
+    for rules in table.values()
+    for rule in rules
 )
 _RULES = (
     *SYNCHRONISATION.items(),
@@ -28,6 +32,7 @@ _RULES = (
     *BLOCKS.items(),
     *VALUES.items(),
     *ACCESSES.items(),
+    *MATRICES.items(),
 )
 
 

@@ -11,8 +11,6 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
-    UnitAttr,
-    f32,
     i64,
 )
 from xdsl.ir import Operation
@@ -59,10 +57,10 @@ def subscripts(memref: str, map: str, op: Operation) -> Iterator[Mutation]:
     results = getattr(op, map).data.results
     if _has_slots(type):
         slot = (results[0] + 1) % type.get_shape()[0]
-        change = partial(_set_result, map=map, number=0, result=slot)
+        change = partial(set_result, map=map, number=0, result=slot)
         yield Mutation(f"{memref} in the slot after", change)
     further = results[-1] + _width(op)
-    change = partial(_set_result, map=map, number=len(results) - 1, result=further)
+    change = partial(set_result, map=map, number=len(results) - 1, result=further)
     yield Mutation(f"{memref} one further", change)
 
 
@@ -75,21 +73,6 @@ def _width(op: Operation) -> int:
             return op.row_elements
         case _:
             return 1
-
-
-def _rows(op: kernel.LoadMatrixOp) -> Iterator[Mutation]:
-    yield from subscripts("source", "source_map", op)
-    if op.element != f32:
-        yield Mutation("transposed or not", _transpose)
-
-
-def _transpose(op: Operation) -> None:
-    if op.properties.pop("transposed", None) is None:
-        op.properties["transposed"] = UnitAttr()
-
-
-def _dropped_product(op: kernel.MatrixMultiplyOp) -> Iterator[Mutation]:
-    return dropped(op)
 
 
 def _has_slots(type: MemRefType) -> bool:
@@ -118,7 +101,7 @@ def _conditions(map: AffineMap, property: str) -> Iterator[Mutation]:
             "too narrow by one": expr - step,
         }
         for what, result in changed.items():
-            change = partial(_set_result, map=property, number=number, result=result)
+            change = partial(set_result, map=property, number=number, result=result)
             yield Mutation(f"condition {number} {what}", change)
 
 
@@ -127,7 +110,7 @@ def _step(expr: AffineExpr) -> int:
     return gcd(*sum_of(expr).terms.values())
 
 
-def _set_result(op: Operation, *, map: str, number: int, result: AffineExpr) -> None:
+def set_result(op: Operation, *, map: str, number: int, result: AffineExpr) -> None:
     """Replace result `number` of the affine map in the op's property `map` by `result`."""
     attribute = op.properties[map]
     assert isinstance(attribute, AffineMapAttr)
@@ -178,8 +161,6 @@ ACCESSES: Rules = {
     CopyingOp: (_wrong_width, _sides),
     loop.LoadOp: (partial(subscripts, "memref", "map"),),
     loop.StoreOp: (_dropped_store, partial(subscripts, "memref", "map")),
-    kernel.LoadMatrixOp: (_rows,),
-    kernel.MatrixMultiplyOp: (_dropped_product,),
     kernel.TmaCopyOp: (partial(subscripts, "source", "map"),),
     MaskedOp: (_mask,),
     loop.PredicateOp: (_predicate,),

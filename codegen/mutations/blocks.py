@@ -50,7 +50,8 @@ def _read_own(op: Operation) -> None:
 def _wrong_arrival(op: kernel.ArriveOp) -> Iterator[Mutation]:
     yield Mutation("counts a block more", partial(_set_blocks, more=1))
     yield Mutation("counts a block less", partial(_set_blocks, more=-1))
-    yield Mutation("all share a counter", _share_counter)
+    if any(result.used_dims() for result in op.map.data.results):
+        yield Mutation("all share a counter", _share_counter)
     yield Mutation("every block is the last", partial(_decide, is_last=True))
     yield Mutation("no block is the last", partial(_decide, is_last=False))
 

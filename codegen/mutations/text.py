@@ -33,6 +33,11 @@ class _Rule(NamedTuple):
     is_of_values: bool = False
 
 
+def _swapped(one: str, two: str) -> tuple[str, str]:
+    """Return a pattern of two adjacent list items, and the replacement that swaps them."""
+    return re.escape(f"{one}, {two}"), f"{two}, {one}"
+
+
 _RULES = (
     _Rule("no barrier of the block", r"__syncthreads\(\);", ""),
     _Rule("no barrier of the warp", r"__syncwarp\(\);", ""),
@@ -54,8 +59,11 @@ _RULES = (
     _Rule("the wrong barrier", r"(?<!init\()&(full|empty)\[(\w+)\](?!, 1\))", r"&\1[(\2) ^ 1]"),
     _Rule("no swizzle", r"\^ \((swizzle\d*) \* (\d+)\)", r"^ (0 * \1)"),
     _Rule("the wrong swizzle", r"(const int swizzle\d* = )(.*);", r"\1(\2) ^ 1;"),
+    _Rule("the swizzle of another row", r"\^ \((swizzle\d*) \*", r"^ ((\1 ^ 1) *", True),
     _Rule("arrays overlap", r"\(pool \+ (\d+)\)", r"(pool + \1 - 128)"),
     _Rule("half of the warp is named", r"0xffffffff", "0x0000ffff"),
+    _Rule("rows 16 bytes aside", r"(load_matrix_x\w+\(.*), (.*)\);", r"\1, (\2) ^ 16);", True),
+    _Rule("half a step of k", r"(load_matrix_x.*\bki\d* \* \d+)", r"\1 / 2", True),
     _Rule("a fill too many", r"if \(next < (\d+)\)", r"if (next <= \1)"),
     _Rule("a fill too few", r"if \(next < (\d+)\)", r"if (next < \1 - 1)"),
 )
@@ -71,6 +79,15 @@ _PRELUDE_RULES = (
         r"= atomicInc\(\((.*)\)arrived, last\)",
         r"= *arrived; *arrived = before == last ? 0 : before + 1",
     ),
+    _Rule("registers 0 and 1 of A swapped", *_swapped(r'"r"(x[0])', r'"r"(x[1])'), True),
+    _Rule("registers 1 and 2 of A swapped", *_swapped(r'"r"(x[1])', r'"r"(x[2])'), True),
+    _Rule("registers of B swapped", *_swapped(r'"r"(y[0])', r'"r"(y[1])'), True),
+    _Rule("registers 1 and 2 of D swapped", *_swapped(r'"+f"(d[1])', r'"+f"(d[2])'), True),
+    _Rule("loaded registers swapped", *_swapped(r'"=r"(word[0])', r'"=r"(word[1])'), True),
+    _Rule("matrices not transposed", r"\.trans(?=\.shared)", "", True),
+    _Rule("matrices transposed", r"(m8n8\.x\d)(?=\.shared)", r"\1.trans", True),
+    _Rule("the other half type", r"f32\.bf16\.bf16", "f32.f16.f16", True),
+    _Rule("the other half type", r"f32\.f16\.f16", "f32.bf16.bf16", True),
 )
 """Rules for the functions that kernels call."""
 

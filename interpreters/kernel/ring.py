@@ -184,6 +184,11 @@ def _check_copied(fill: Fill, pending: int) -> None:
         "waits forever for fill {0}: nothing was copied",
         remedy="acquire its slot and copy something to it",
     )
+    fill.check(
+        fill.ring.brought[fill.slot] == 0,
+        "waits for fill {0}, which was committed before its boxes were copied",
+        remedy="put kernel.ring_commit after the copies of each fill",
+    )
 
 
 def _check_nothing(fill: Fill, pending: int) -> None:

@@ -13,6 +13,7 @@ DATA = {
     "codegen/simulator/kernels": "CUDA kernels, with the bugs to plant in them",
     "codegen/simulator/pairs": "CUDA kernels with a bug, and their twins without",
     "codegen/simulator/tile": "kernels in Tile IR that get bugs by rule",
+    "codegen/simulator/tile_sm_80": "kernels in Tile IR for sm_80 that get bugs by rule",
     "passes/cuda/hand_written": "kernels in Kernel IR that are simulated",
     "passes/kernel/Inputs": "modules that RUN lines read",
     "passes/loop/Inputs": "modules that RUN lines read",

@@ -39,8 +39,12 @@ from tilewright.tools.planted_bugs.scheduled_kernels import (
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tuning.kernel_key import nvrtc_version
 
-FOLDERS = ("test/codegen/simulator/kernels", "test/codegen/simulator/tile")
-"""Folders of kernels with hand-written or generated bugs, relative to a checkout."""
+FOLDERS = {
+    "test/codegen/simulator/kernels": DEFAULT_TARGET,
+    "test/codegen/simulator/tile": DEFAULT_TARGET,
+    "test/codegen/simulator/tile_sm_80": "sm_80",
+}
+"""Folders of kernels with hand-written or generated bugs, relative to a checkout: targets."""
 
 QUICK = 20
 """Ratio of all generated bugs to those that are planted with `--quick`."""
@@ -110,11 +114,11 @@ def _environment(args: argparse.Namespace, target: str) -> dict[str, Any]:
 def _jobs(args: argparse.Namespace, target: str) -> tuple[list[_Job], Sequence[str]]:
     """Return the kernels to check, and the reasons why others cannot be checked."""
     suites = [source for source in args.sources if source.endswith(".json")]
-    folders = [source for source in args.sources if source not in suites]
+    folders = {source: target for source in args.sources if source not in suites}
     if not args.sources and not args.model:
         folders = FOLDERS
-    paths = [path for folder in folders for path in kernels(Path(folder))]
-    jobs = [_file_job(path, args) for path in paths if args.only in path.stem]
+    paths = {path: folders[folder] for folder in folders for path in kernels(Path(folder))}
+    jobs = [_file_job(path, args, paths[path]) for path in paths if args.only in path.stem]
     found = scheduled_kernels(args.model, suites, args.only, target)
     jobs += [_scheduled_job(kernel, args, target) for kernel in found.kernels]
     if not jobs and not found.refused:
@@ -133,15 +137,15 @@ def kernels(folder: Path) -> list[Path]:
     return found
 
 
-def _file_job(path: Path, args: argparse.Namespace) -> _Job:
+def _file_job(path: Path, args: argparse.Namespace, target: str) -> _Job:
     def run() -> Result:
         if path.suffix == ".cu":
             return check(load_case(path.with_suffix(".toml")), quick=args.quick)
-        kernel = load_kernel(path, turns=1 if args.quick else TURNS)
+        kernel = load_kernel(path, 1 if args.quick else TURNS, target)
         part = QUICK if args.quick and args.mutants is None else 1
         return check_by_rule(kernel, drawn(mutants(kernel)[::part], args.mutants, args.seed))
 
-    return _Job(path.stem, {"file": str(path)}, run)
+    return _Job(path.stem, {"file": str(path), "target": target}, run)
 
 
 def _scheduled_job(scheduled: ScheduledKernel, args: argparse.Namespace, target: str) -> _Job:

@@ -57,15 +57,14 @@ class Mutant:
     """True if the bug changes computed values or accesses, and not the order of threads."""
 
 
-def load_kernel(path: Path, turns: int = TURNS) -> Kernel:
+def load_kernel(path: Path, turns: int = TURNS, target: str = DEFAULT_TARGET) -> Kernel:
     """Return the kernel in a file of Tile IR, whose results are expected from its mutants."""
     module = with_main(read_module(str(path)))
-    lowered = lower(module, Level.KERNEL)
-    plan = plan_of(lower(lowered, Level.CUDA))
+    lowered = lower(module, Level.KERNEL, target=target)
+    plan = plan_of(lower(lowered, Level.CUDA, target=target))
     sets = JudgedSets(module, plan.inputs, turns=turns)
-    return Kernel(
-        path.stem, lowered, plan, sets, equivalent=read_equivalent(path.parent, path.stem)
-    )
+    known = read_equivalent(path.parent, path.stem)
+    return Kernel(path.stem, lowered, plan, sets, target, known)
 
 
 def mutants(kernel: Kernel) -> list[Mutant]:

@@ -38,6 +38,12 @@ from tilewright.tools.planted_bugs.axis_classes import AxisClasses
 STEPS, MOST_STEPS = 3_000_000, 15_000_000
 """Preferred and largest number of steps of a kernel's loops: about 0.5 and 3 seconds."""
 
+MATRIX_STEPS = 4
+"""
+Factor of the largest number of steps for kernels with matrix instructions, each of which does many
+steps.
+"""
+
 OVERRUN = 8
 """Number of elements beyond the last whole tile; with it rows stay multiples of 16 bytes."""
 
@@ -96,7 +102,7 @@ def reduced(kernel: loop.KernelOp, schedule: str, target: str) -> ModuleOp:
             return module
     raise UnsupportedError(
         f"kernel '{kernel.sym_name.data}' has no smaller sizes for its schedule",
-        remedy=f"it is simulated where its loops take at most {MOST_STEPS} steps",
+        remedy=f"it is simulated where its loops take at most {_most_steps(schedule)} steps",
     )
 
 
@@ -111,7 +117,14 @@ def _preference(kernel: loop.KernelOp) -> int:
 def _resizings(kernel: loop.KernelOp, schedule: str) -> Iterator[loop.KernelOp]:
     attempts = _attempts(AxisClasses(kernel), Tiling.of(schedule))
     resized = (_resized(kernel, sizes) for sizes in attempts)
-    return (smaller for smaller in resized if steps_of(smaller) <= MOST_STEPS)
+    most = _most_steps(schedule)
+    return (smaller for smaller in resized if steps_of(smaller) <= most)
+
+
+def _most_steps(schedule: str) -> int:
+    """Return the largest number of steps of a kernel's loops with which it is simulated."""
+    has_matrices = "tensor-core" in parameters_by_pass(schedule)
+    return MOST_STEPS * MATRIX_STEPS if has_matrices else MOST_STEPS
 
 
 def _attempts(classes: AxisClasses, tiling: Tiling) -> Iterator[list[int]]:

@@ -19,13 +19,18 @@ from tilewright.codegen.mutations import mutations
 from tilewright.dialects import kernel
 from tilewright.errors import UsageError
 from tilewright.tools.cli import main
-from tilewright.tools.commands.simcheck import QUICK, check_by_rule
+from tilewright.tools.commands.simcheck import FOLDERS, QUICK, check_by_rule
 from tilewright.tools.planted_bugs.finders import Finders, machine_code
 from tilewright.tools.planted_bugs.hand_written_case import Mutant, load_case, run_case
+from tilewright.tools.planted_bugs.input_sets import TURNS
 from tilewright.tools.planted_bugs.planted import load_kernel, mutants, planted
 
 KERNELS = Path(__file__).parent / "kernels"
-BY_RULE = sorted((Path(__file__).parent / "tile").glob("*.mlir"))
+BY_RULE = {
+    path: target
+    for folder, target in FOLDERS.items()
+    for path in sorted((Path(__file__).parent / Path(folder).name).glob("*.mlir"))
+}
 CASES = {path.stem: load_case(path) for path in sorted(KERNELS.glob("*.toml"))}
 PLANTED = [(name, mutant) for name, case in CASES.items() for mutant in case.mutants]
 
@@ -57,7 +62,7 @@ def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequ
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
 def test_bugs_planted_by_rule_are_found(path: Path, request: pytest.FixtureRequest):
     every = bool(request.config.getoption("--every-case"))
-    kernel = load_kernel(path) if every else load_kernel(path, turns=1)
+    kernel = load_kernel(path, TURNS if every else 1, BY_RULE[path])
     result = check_by_rule(kernel, mutants(kernel)[:: 1 if every else 2 * QUICK])
     assert not result.problems
     assert result.planted >= (19 if every else 1)
@@ -66,7 +71,7 @@ def test_bugs_planted_by_rule_are_found(path: Path, request: pytest.FixtureReque
 @needs_nvrtc
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
 def test_equivalent_mutants_are_planted_and_not_found(path: Path, request: pytest.FixtureRequest):
-    kernel = load_kernel(path, turns=1)
+    kernel = load_kernel(path, 1, BY_RULE[path])
     places = {place for entry in kernel.equivalent for place in entry.places}
     named = [m for m in planted(kernel) if m.place in places]
     assert {mutant.place for mutant in named} == places
@@ -81,7 +86,8 @@ def test_equivalent_mutants_are_planted_and_not_found(path: Path, request: pytes
 
 @needs_nvrtc
 def test_rules_cover_synchronisation_and_masks():
-    bugs = {mutant.place.bug for path in BY_RULE for mutant in mutants(load_kernel(path))}
+    kernels = [load_kernel(path, target=target) for path, target in BY_RULE.items()]
+    bugs = {mutant.place.bug for kernel in kernels for mutant in mutants(kernel)}
     assert bugs >= {
         "dropped",
         "moved behind what follows",
@@ -106,6 +112,19 @@ def test_rules_cover_synchronisation_and_masks():
         "no fence",
         "counts in two steps",
         "arrives without a release",
+        "transposed or not",
+        "rows of two lanes exchanged",
+        "two matrices exchanged",
+        "as in the first step",
+        "fragment of A after",
+        "fragment of D after",
+        "another array for B",
+        "twice the factor",
+        "rows 16 bytes aside",
+        "half a step of k",
+        "registers 0 and 1 of A swapped",
+        "registers of B swapped",
+        "matrices not transposed",
     }
 
 
@@ -160,32 +179,6 @@ def test_slots_are_waited_for_and_released_if_they_are_filled_again(
     assert ("moved behind what follows" in {bug.what for bug in mutations(wait)}) is is_bug
     release = next(op for op in module.walk() if isinstance(op, kernel.RingReleaseOp))
     assert bool([*mutations(release)]) is is_bug
-
-
-_MATRIX = """
-kernel.func grid 1 block 32 @k(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
-  %t = kernel.thread_id
-  %s = kernel.shared : memref<2x8x8xf16, #tile.layout<slots>, 3 : i64>
-  %r = kernel.registers : memref<2xf16, 5 : i64>
-  kernel.load_matrix %s[0, %t mod 8, 0] to %r[0] count 1
-    : memref<2x8x8xf16, #tile.layout<slots>, 3 : i64>, memref<2xf16, 5 : i64>
-}
-"""
-
-
-def test_matrices_are_loaded_from_other_places_and_transposed(parse: Callable[[str], ModuleOp]):
-    loads: list[str] = []
-    for number in range(3):
-        module = parse(_MATRIX)
-        load = next(op for op in module.walk() if isinstance(op, kernel.LoadMatrixOp))
-        [*mutations(load)][number].change(load)
-        module.verify()
-        loads.append(str(load).split(" : ")[0])
-    assert loads == [
-        "kernel.load_matrix %s[1, %t mod 8, 0] to %r[0] count 1",
-        "kernel.load_matrix %s[0, %t mod 8, 8] to %r[0] count 1",
-        "kernel.load_matrix %s[0, %t mod 8, 0] to %r[0] count 1 transposed",
-    ]
 
 
 def test_a_mutant_that_does_not_fit_is_named():
@@ -304,6 +297,6 @@ def test_a_table_that_cannot_be_understood(
 
 @needs_nvrtc
 def test_mutants_have_names_of_their_own():
-    for path in BY_RULE[:2]:
+    for path in [*BY_RULE][:2]:
         places = [mutant.place for mutant in planted(load_kernel(path))]
         assert len(set(places)) == len(places)

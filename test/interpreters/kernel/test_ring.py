@@ -356,6 +356,10 @@ TMA_MISTAKES: dict[str, Mistake] = {
         [(BOX_COMMIT, "")],
         r"block 0 waits for fill 3, but only 3 fill\(s\) are committed",
     ),
+    "committed before the copies": (
+        [(BOX_COMMIT, ""), (BOX_WAIT, f"{BOX_WAIT}\n{BOX_COMMIT}")],
+        r"block 0 waits for fill 3, which was committed before its boxes were copied",
+    ),
     "acquired only once": (
         [(BOX_ACQUIRE, f"{BOX_ACQUIRE}\n{BOX_ACQUIRE}")],
         r"block 0 acquires a slot for fill 3, but fill 4 is next",

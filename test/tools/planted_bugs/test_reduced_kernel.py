@@ -18,7 +18,12 @@ from tilewright.interpreters import interpret
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.tools.cli import main
-from tilewright.tools.planted_bugs.reduced_kernel import reduced
+from tilewright.tools.planted_bugs.reduced_kernel import (
+    MATRIX_STEPS,
+    MOST_STEPS,
+    reduced,
+    steps_of,
+)
 from tilewright.tools.planted_bugs.scheduled_kernels import scheduled_kernels
 
 TARGET = "sm_90a"
@@ -34,6 +39,24 @@ loop.kernel @mm(%a: memref<1x512x2048xf32>, %b: memref<2048x1024xf32>)
       loop.yield %2 : f32
     } : f32
     loop.store %sum, %out[0, %i, %j] : memref<1x512x1024xf32>
+  }
+}
+"""
+
+HALVES = """
+loop.kernel @mm(%a: memref<128x2048xbf16>, %b: memref<2048x1024xbf16>)
+    -> (%out: memref<128x1024xbf16>) {
+  loop.for %i in 128, %j in 1024 {
+    %sum = loop.reduce %k in 2048 with add {
+      %0 = loop.load %a[%i, %k] : memref<128x2048xbf16>
+      %1 = loop.load %b[%k, %j] : memref<2048x1024xbf16>
+      %2 = arith.extf %0 : bf16 to f32
+      %3 = arith.extf %1 : bf16 to f32
+      %4 = arith.mulf %2, %3 : f32
+      loop.yield %4 : f32
+    } : f32
+    %5 = arith.truncf %sum : f32 to bf16
+    loop.store %5, %out[%i, %j] : memref<128x1024xbf16>
   }
 }
 """
@@ -125,6 +148,20 @@ def test_a_sum_has_chunks_for_each_split_and_tiles_overrun():
     assert "lookahead=2" in schedule
     # 72 is a tile of 64 and 8; 264 is 2 blocks with four chunks of 32 each, and 8.
     assert types == ["memref<1x72x264xf32>", "memref<264x72xf32>", "memref<1x72x72xf32>"]
+
+
+SPLIT_MATRICES = (
+    "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=8 join=cluster},"
+    "blockify-launch{m=128 n=128},stage-inputs{raw=a,b},"
+    "register-tile{fm=8 fn=8 fk=1 min_blocks=2},tensor-core{instr=m16n8k16_bf16},"
+    "double-buffer{depth=3},tma-copy{slabs=as,bs},split-inner-for-swizzle{width=128 slabs=as,bs},"
+    "pipeline-k-outer{lookahead=2},mark-unroll{limit=16}"
+)
+
+
+def test_kernels_with_matrix_instructions_may_have_more_steps():
+    module = reduced(_kernel(_module(HALVES)), SPLIT_MATRICES, TARGET)
+    assert MOST_STEPS < steps_of(_kernel(module)) <= MATRIX_STEPS * MOST_STEPS
 
 
 def test_rows_of_a_reduction_stay_and_are_fewer():
