@@ -22,6 +22,11 @@ def _drawn(*shape: int) -> torch.Tensor:
 
 X, Y, BATCH, IMAGES = _drawn(9, 9), _drawn(9, 9), _drawn(2, 9, 9), _drawn(2, 3, 9, 9)
 
+
+def _einsum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.einsum("bij,kj->bik", x, y)
+
+
 CALLS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "matmul": (torch.matmul, (X, Y)),
     "mm": (torch.mm, (X, Y)),
@@ -34,7 +39,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "addmv": (torch.addmv, (X[0], X, Y[0])),
     "addbmm": (torch.addbmm, (X, BATCH, BATCH)),
     "baddbmm": (torch.baddbmm, (BATCH, BATCH, BATCH)),
-    "einsum": (lambda x, y: torch.einsum("bij,kj->bik", x, y), (BATCH, Y)),
+    "einsum": (_einsum, (BATCH, Y)),
     "attention": (F.scaled_dot_product_attention, (BATCH, BATCH, BATCH)),
     "conv1d": (F.conv1d, (BATCH, _drawn(2, 9, 3))),
     "conv2d": (F.conv2d, (IMAGES, _drawn(2, 3, 3, 3))),
@@ -63,13 +68,11 @@ def test_other_products_keep_their_factors():
         (torch.matmul, (X.half(), Y.half())),
     ]
     for function, inputs in calls:
-        captured = api.capture(
-            lambda *given: (function(*given[2:]), given[0] @ given[1]),
-            X,
-            Y,
-            *inputs,
-            matmul_precision="medium",
-        )
+
+        def both(x: torch.Tensor, y: torch.Tensor, *rest: torch.Tensor) -> Any:
+            return function(*rest), x @ y
+
+        captured = api.capture(both, X, Y, *inputs, matmul_precision="medium")
         given = [i.tensor for i in captured.inputs]
         exact, moved = reference(captured, given), coarse(captured, given)
         np.testing.assert_array_equal(exact[0], moved[0])
