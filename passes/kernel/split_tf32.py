@@ -2,18 +2,17 @@
 """
 Products of float32 factors by matrix instructions on tf32, which has 11 significant bits of 24.
 
-A factor is rounded to tf32. Or it is split into two parts, and three products of tf32 replace one
-product of float32 (Ootomo and Yokota 2022, "Recovering single precision accuracy from Tensor Cores
-while surpassing the FP32 theoretical peak performance"):
+A factor is rounded to tf32, or split into two parts. Three products of parts then replace one
+product of float32:
 
     high = tf32(x)                               |x - high| is at most 2^-11 |x|
     low  = (x - high) * 1024                     scaled, so that it is not subnormal
     x * y = high_x * high_y + (low_x * high_y + high_x * low_y) / 1024
 
 The low part has 12 significant bits, of which the instruction ignores the last. The product of both
-low parts, at most 2^-22 of the whole, is left out. Tensor cores cut off bits of
-their sums. The products of 16 steps are therefore added to a new sum, and this sum is added to the
-float32 sum by an instruction that rounds.
+low parts, at most 2^-22 of the whole, is left out. Tensor cores cut off bits of their sums. The
+products of 16 steps are therefore added to a new sum. An instruction that rounds adds this sum to
+the float32 sum.
 
 Infinities and NaN are those of float32:
 
@@ -24,6 +23,9 @@ Infinities and NaN are those of float32:
 Three limits remain. A sum may become infinite at 2^-10 below the overflow of float32. Factors lose
 bits below 2^-146. The high part of numbers below 2^-137 is zero, whose product with an infinity is
 NaN.
+
+Ootomo, Yokota: Recovering Single Precision Accuracy from Tensor Cores While Surpassing the FP32
+Theoretical Peak Performance, 2022.
 """
 
 from collections.abc import Callable, Sequence

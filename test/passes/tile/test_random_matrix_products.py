@@ -6,6 +6,7 @@ exact for small integers, and as exact for random floats as `tilewright run` dem
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,10 @@ SIMULATED = 70
 
 
 def draw_from(data: DataObject) -> Draw:
-    return Draw(lambda choices: data.draw(st.sampled_from(choices)))
+    def choose(choices: Sequence[Any]) -> Any:
+        return data.draw(st.sampled_from(choices))
+
+    return Draw(choose)
 
 
 def check(product: MatrixProduct, results: Sequence[Array]) -> None:
