@@ -11,7 +11,8 @@ becomes, with `split-inner-for-swizzle{width=64 slabs=as}`,
 The tensor memory accelerator permutes chunks of 16 bytes within spans of 32, 64 or 128 bytes. A row
 of the slab must be as long as a span. Longer rows are cut into pieces of `width` bytes; each piece
 holds all rows before the next piece begins (`inner 32, swizzle 128` of float32). Shorter rows have
-spans of their own length. Subscripts do not change.
+spans of their own length. Subscripts do not change. Rows that matrix instructions read along K stay
+whole.
 
 Slabs that threads fill can be swizzled as well, but swizzled addresses take registers.
 The default is in `passes/tile/taste/split_inner_for_swizzle.py`.
@@ -28,6 +29,7 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.boxes import find_box
+from tilewright.passes.facts.matrix_product import reason_against_layout
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import (
     chosen_stages,
@@ -59,10 +61,10 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         stages = named_slabs(launch)
         if not stages:
             return "it has no slabs"
+        if any(fitting_slabs(launch, width) for width in SWIZZLES):
+            return None
         found = {name: swizzled_layout(stage, min(SWIZZLES)) for name, stage in stages.items()}
-        if all(isinstance(layout, str) for layout in found.values()):
-            return "; ".join(f"%{name} {reason}" for name, reason in found.items())
-        return None
+        return "; ".join(f"%{name} {reason}" for name, reason in found.items())
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         fit = {name: None for width in SWIZZLES for name in fitting_slabs(launch, width)}
@@ -119,6 +121,8 @@ def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
         return f"has rows of {row} bytes, which are not whole spans of 32, 64 or 128"
     inner = span // element if row > span else 0
     swizzled = layout.with_swizzle(span, inner)
+    if (reason := reason_against_layout(stage, swizzled)) is not None:
+        return f"{reason}; pieces of {span} bytes break them"
     load = stage.copied_load()
     if stage.transport_kind is Transport.TMA and load is not None:
         if isinstance(box := find_box(stage, load, swizzled), str):
