@@ -25,7 +25,7 @@ from tilewright.dialects.types import size_of
 
 _REGISTER_BYTES = 4
 
-_TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 7, 2
+_TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 6, 4
 """
 Instructions of the machine code for sm_90a: to round an element of a factor to tf32, to split it,
 and to add a sum of split products.

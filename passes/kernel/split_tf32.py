@@ -5,24 +5,22 @@ Products of float32 factors by matrix instructions on tf32, which has 11 signifi
 A factor is rounded to tf32, or split into two parts. Three products of parts then replace one
 product of float32:
 
-    high = tf32(x)                               |x - high| is at most 2^-11 |x|
-    low  = (x - high) * 1024                     scaled, so that it is not subnormal
-    x * y = high_x * high_y + (low_x * high_y + high_x * low_y) / 1024
+    high = tf32(x / 2)                           |x / 2 - high| is at most 2^-12 |x|
+    low  = (x / 2 - high) * 1024                 scaled, so that it is not subnormal
+    x * y / 4 = high_x * high_y + (low_x * high_y + high_x * low_y) / 1024
 
 The low part has 12 significant bits, of which the instruction ignores the last. The product of both
 low parts, at most 2^-22 of the whole, is left out. Tensor cores cut off bits of their sums. The
 products of 16 steps are therefore added to a new sum. An instruction that rounds adds this sum to
 the float32 sum.
 
-Infinities and NaN are those of float32:
+Infinities and NaN are those of float32. A half is rounded to an infinity only if it is one. The low
+part of an infinity is NaN, and products of low parts may overflow with another sign. Their sums are
+therefore limited to finite numbers, by instructions that ignore NaN. If the sum of products of high
+parts is infinite or NaN, it is the result.
 
-- The high part of an infinity is the infinity. No finite number is rounded to an infinity.
-- A sum of products of high parts that is infinite or NaN is the result. Low parts of the same
-  numbers may be NaN, and their products may overflow with another sign.
-
-Three limits remain. A sum may become infinite at 2^-10 below the overflow of float32. Factors lose
-bits below 2^-146. The high part of numbers below 2^-137 is zero, whose product with an infinity is
-NaN.
+Two limits remain. Factors lose bits below 2^-145. The high part of numbers below 2^-136 is zero,
+whose product with an infinity is NaN.
 
 Ootomo, Yokota: Recovering Single Precision Accuracy from Tensor Cores While Surpassing the FP32
 Theoretical Peak Performance, 2022.
@@ -30,7 +28,6 @@ Theoretical Peak Performance, 2022.
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects import arith, math
@@ -52,16 +49,11 @@ _TF32 = MatrixInstruction.M16N8K8_TF32
 _ZERO = AffineExpr.constant(0)
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
-LARGEST = float.fromhex("0x1.ffcp127")
-"""Largest number of tf32."""
+_SCALE = 1024.0
+"""Factor of low parts. With it, the low part of the largest float32 number is finite."""
 
-SCALE = 1024.0
-"""
-Factor of low parts: the largest for which the low part of a float32 number is finite in tf32.
-"""
-
-_TINY = 2.0**-20
-"""Factor of the rest of a finite number, so small that its sum with the high part is that part."""
+_LARGEST = float.fromhex("0x1.fffffep127")
+"""Largest number of float32."""
 
 _PAIR = 2
 """Rows, and columns, of D in a lane."""
@@ -98,15 +90,11 @@ class SplitProducts:
         return parts
 
     def _split(self, element: SSAValue) -> Sequence[SSAValue]:
-        """
-        Return the high and the low part of an element. The high part of an infinity is rounded to a
-        number first, and becomes infinite by the sum with a tiny part of the infinite rest.
-        """
-        least, most, scale, tiny = map(self._constant, (-LARGEST, LARGEST, SCALE, _TINY))
-        above = self.emit.value(arith.MaximumfOp(element, least))
-        near = self.emit.value(RoundTf32Op(self.emit.value(arith.MinimumfOp(above, most))))
-        rest = self.emit.value(arith.SubfOp(element, near))
-        high = self.emit.value(math.FmaOp(rest, tiny, near))
+        """Return the high and the low part of an element."""
+        half, scale = self._constant(0.5), self._constant(_SCALE)
+        high = self.emit.value(RoundTf32Op(self.emit.value(arith.MulfOp(element, half))))
+        negative = self.emit.value(arith.NegfOp(high))
+        rest = self.emit.value(math.FmaOp(element, half, negative))
         return high, self.emit.value(arith.MulfOp(rest, scale))
 
     def multiply(self, steps: Sequence[tuple[Parts, Parts]], sums: SSAValue, at: Access) -> None:
@@ -127,17 +115,12 @@ class SplitProducts:
             high, low = (
                 self.emit.value(loop.LoadOp(array, ([_D0, _D1], pair))) for array in (main, cross)
             )
-            both = self.emit.value(math.FmaOp(low, self._constant(1 / SCALE), high))
-            added = self._if_finite(high, both, high)
+            above = self.emit.value(arith.MaxnumfOp(low, self._constant(-_LARGEST)))
+            known = self.emit.value(arith.MinnumfOp(above, self._constant(_LARGEST)))
+            both = self.emit.value(math.FmaOp(known, self._constant(1 / _SCALE), high))
             before = self.emit.value(loop.LoadOp(sums, place))
-            after = self.emit.value(arith.AddfOp(before, added))
+            after = self.emit.value(math.FmaOp(both, self._constant(4.0), before))
             self.emit.op(loop.StoreOp(after, sums, place))
-
-    def _if_finite(self, value: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
-        """Return `then` if `value` is finite, else `otherwise`."""
-        size = self.emit.value(math.AbsFOp(value))
-        is_finite = self.emit.value(arith.CmpfOp(size, self._constant(inf), "olt"))
-        return self.emit.value(arith.SelectOp(is_finite, then, otherwise))
 
     def _zeros(self, name: str) -> SSAValue:
         """Return a new fragment of D that holds zeros."""
