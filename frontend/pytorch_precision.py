@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Precision of float32 products that a caller names, or that PyTorch's settings request."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
 
 from tilewright.dialects.precision import WORDS, Precision, Precisions
@@ -40,3 +42,22 @@ def matmul_word() -> str:
         # PyTorch refuses this question if the program has set `fp32_precision` of a backend.
         own = torch.backends.cuda.matmul.fp32_precision  # pyright: ignore
         return "high" if own == "tf32" else "highest"
+
+
+@contextmanager
+def highest_precision() -> Generator[None]:
+    """
+    Set PyTorch's precision of float32 products to `highest` in the `with` block. In another
+    precision, some CPUs round factors to bfloat16.
+    """
+    import torch
+
+    before = matmul_word()
+    if before == "highest":
+        yield
+        return
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

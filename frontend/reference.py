@@ -17,7 +17,7 @@ from tilewright.arrays import ROUNDOFF, array_of, tensor_of
 from tilewright.errors import UsageError
 from tilewright.frontend.aten import dtype_name
 from tilewright.frontend.capture import Captured
-from tilewright.frontend.pytorch_precision import matmul_word
+from tilewright.frontend.pytorch_precision import highest_precision
 from tilewright.frontend.rounded_factors import rounding_call
 from tilewright.frontend.source import error_at, first_line, place_of_node
 from tilewright.stages import stage
@@ -79,27 +79,8 @@ def coarse(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
 
 def eager(captured: Captured, inputs: Sequence[Any]) -> list[Any]:
     """Return the results of the captured function as NumPy arrays, in the dtypes of the program."""
-    with stage("compute by PyTorch"), _highest_precision():
+    with stage("compute by PyTorch"), highest_precision():
         return _run(captured, inputs, promote=False)
-
-
-@contextmanager
-def _highest_precision() -> Generator[None]:
-    """
-    Set PyTorch's precision of float32 products to `highest` in the `with` block. In another
-    precision, some CPUs round factors to bfloat16.
-    """
-    import torch
-
-    before = matmul_word()
-    if before == "highest":
-        yield
-        return
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 def _as_it_is(node: Any, value: Any) -> Any:

@@ -21,6 +21,7 @@ def _drawn(*shape: int) -> torch.Tensor:
 
 
 X, Y, BATCH, IMAGES = _drawn(9, 9), _drawn(9, 9), _drawn(2, 9, 9), _drawn(2, 3, 9, 9)
+HEADS = _drawn(1, 2, 9, 16)
 
 
 def _einsum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -40,7 +41,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "addbmm": (torch.addbmm, (X, BATCH, BATCH)),
     "baddbmm": (torch.baddbmm, (BATCH, BATCH, BATCH)),
     "einsum": (_einsum, (BATCH, Y)),
-    "attention": (F.scaled_dot_product_attention, (BATCH, BATCH, BATCH)),
+    "attention": (F.scaled_dot_product_attention, (HEADS, HEADS, HEADS)),
     "conv1d": (F.conv1d, (BATCH, _drawn(2, 9, 3))),
     "conv2d": (F.conv2d, (IMAGES, _drawn(2, 3, 3, 3))),
     "conv_transpose2d": (F.conv_transpose2d, (IMAGES, _drawn(3, 2, 3, 3))),

@@ -25,7 +25,7 @@ from tilewright.interpreters import interpret
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.tuning.evaluators.compiled import Compiled, compiled, scheduled
-from tilewright.tuning.evaluators.reference import PLAIN, Reference, Where, widened
+from tilewright.tuning.evaluators.reference import INTERPRETED, PLAIN, Reference, Where, widened
 
 WHERE = Where(SimulatedDriver(), "sm_90a")
 
@@ -79,6 +79,23 @@ def test_the_interpreter_and_a_device_agree_on_right_results(name: str) -> None:
             assert reference.complaint([*map(tensor_of, right)]) == ""
             wrong = [tensor_of(array) + 1 for array in right]
             assert reference.complaint(wrong) != ""
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("interpreted", [0, INTERPRETED])
+def test_factors_may_be_rounded_where_the_kernel_allows_it(interpreted: float) -> None:
+    """An error of 2^-12 of the largest result is one of tf32, and of 2^-7 is none."""
+    (kernel,) = kernels("matmul")
+    flagged = kernel.replace(
+        " : f32\n        loop.yield", " fastmath<afn> : f32\n        loop.yield"
+    )
+    assert flagged != kernel
+    for text, is_right in ((kernel, False), (flagged, True)):
+        reference = Reference(text, types_of(text), WHERE, interpreted)
+        (right,) = interpret(scheduled(text), *reference.inputs)
+        size = abs(right).max()
+        assert (reference.complaint([tensor_of(right + size * 2**-12)]) == "") == is_right
+        assert reference.complaint([tensor_of(right + size * 2**-7)]) != ""
 
 
 def types_of(kernel: str) -> Any:
