@@ -23,6 +23,7 @@ from tilewright.dialects.kernel.matrix import WORD_BYTES, LoadMatrixOp, MatrixMu
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import is_computation
+from tilewright.passes.cost.matrix_work import matrix_work
 from tilewright.passes.facts.nest import whole_of
 
 ALLOWANCE = 16
@@ -80,13 +81,16 @@ class _Pressure:
     def _inside(self, op: Operation) -> int:
         """
         Return the most registers that a body inside `op` takes at once, plus those of the values
-        that a loop accumulates.
+        that a loop accumulates. Reductions by matrix instructions hold whole fragments, and all
+        that NVRTC adds.
         """
         if not op.regions:
             return 0
         held: set[SSAValue] = set()
         if isinstance(op, loop.ReduceOp):
             held.update(op.results)
+            if (matrix := matrix_work(op, self._copies)) is not None:
+                return self._size(held) + matrix.registers + NVRTC_EXTRA_REGISTERS
         if isinstance(op, loop.ScanOp):
             held.update(result for prefix in op.prefixes for result in prefix.results)
         inside = max(self.of_block(region.block) for region in op.regions if region.blocks)
