@@ -24,7 +24,7 @@ from tilewright.passes.cost.instruction_costs import flops
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
 from tilewright.passes.cost.shared_banks import wavefronts
-from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes
+from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes_at_once
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.facts.footprint import (
@@ -129,7 +129,7 @@ class _Count:
         """Return the cost of a kernel in which every thread runs `thread_body`."""
         self._visit(thread_body, self.runs)
         if self.launch is not None:
-            self.cost.shared_bytes = shared_bytes(self.launch)
+            self.cost.shared_bytes = shared_bytes_at_once(self.launch, {})
         self.cost.registers = estimated_registers(kernel_body, self._held)
         self.cost.global_bytes = sum(
             min(sum(touched.values()) * element_bytes(buffer), bytes_of(buffer))

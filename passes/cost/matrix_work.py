@@ -70,12 +70,13 @@ class MatrixWork(NamedTuple):
     def clocks(self, target: Target) -> float:
         """
         Return the clocks of a warp alone. Each step of an instruction adds to the sums of the step
-        before. Other instructions are issued between multiplications, if there is time.
+        before. Other instructions do not overlap with multiplications, which need their results.
         """
         shape = self.tile.instruction.fragments
         steps = -(-self.tile.k // shape.k)
         busy = self.multiplications * target.mma_clocks
-        return max(busy, steps * MATRIX_LATENCY, self.instructions)
+        others = self.instructions - self.multiplications
+        return max(busy, steps * MATRIX_LATENCY) + others
 
 
 def matrix_work(op: loop.ReduceOp, copies: Callable[[SSAValue], int]) -> MatrixWork | None:
