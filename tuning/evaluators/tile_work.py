@@ -31,11 +31,13 @@ from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join, Transport
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
 from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
+from tilewright.passes.cost.shared_budget import slab_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
@@ -140,6 +142,7 @@ class _Count:
                 self._count_access(op, runs)
             if isinstance(op, tile.StageOp):
                 self.sectors += runs * _staged_sectors(op) / self.conflicts.warps
+                self.wavefronts += runs * _box_wavefronts(op) / self.conflicts.warps
             if isinstance(op, tile.CombineOp) and op.join is not None:
                 self.joining += JOIN.get(op.join.data, JOIN[Join.LAST_BLOCK])
             if (matrix := self._matrix(op)) is not None:
@@ -278,6 +281,13 @@ def _is_fused(op: Operation) -> bool:
 
 def _is_shared(op: loop.LoadOp | loop.StoreOp) -> bool:
     return memref_type(op.memref).memory_space == tile.SHARED
+
+
+def _box_wavefronts(op: tile.StageOp) -> float:
+    """Return the wavefronts by which TMA fills a slab, 0 for other transports."""
+    if op.transport_kind is not Transport.TMA:
+        return 0.0
+    return slab_bytes(memref_type(op.slab)) / (BANKS * BANK_BYTES)
 
 
 def _staged_sectors(op: tile.StageOp) -> float:
