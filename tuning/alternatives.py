@@ -15,6 +15,7 @@ from xdsl.utils.arg_spec import ParameterListType
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
+from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.scheduling_steps import step_named
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided, prefer, reason_to_skip
 
@@ -56,8 +57,20 @@ def _guess(
         agreeing = (choice for choice in choices if default.items() <= choice.options().items())
         if (found := next(agreeing, None) or _with_options(step, launch, default)) is not None:
             return found
-    is_worth_it = choices and reason_to_skip(step, launch) is None
-    return choices[0] if is_worth_it else None
+    return choices[0] if choices and _is_worth_it(step, launch) else None
+
+
+def _is_worth_it(step: SchedulingPass, launch: tile.LaunchOp) -> bool:
+    """
+    True if the pass would change the launch when its kernel's plan names the pass, as the planner's
+    schedule does. Kernels of a space have no plan, so the kernel gets one for the question.
+    """
+    kernel = launch.kernel
+    before, kernel.planned = kernel.planned, ScheduleAttr.parse(step.name)
+    try:
+        return reason_to_skip(step, launch) is None
+    finally:
+        kernel.planned = before
 
 
 def _with_options(

@@ -17,13 +17,14 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.target import LAUNCH_SECONDS, WARP_SIZE, Target
+from tilewright.dialects.target import LAUNCH_SECONDS, MMA_FLOPS, WARP_SIZE, Target
 from tilewright.dialects.tile import Transport
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import flops
 from tilewright.passes.cost.live_registers import estimated_registers
+from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
 from tilewright.passes.cost.shared_banks import wavefronts
-from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes
+from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes_at_once
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.facts.footprint import (
@@ -51,6 +52,10 @@ class KernelCost:
     """Threads in a block."""
     flops: float = 0
     """Floating-point operations; a special function counts as its instructions."""
+    matrix_flops: float = 0
+    """Those of `flops` that matrix instructions do."""
+    mma: float = 0
+    """Number of matrix instructions, in units of one m16n8k16 on half types."""
     global_bytes: int = 0
     """
     Distinct bytes read from and written to device memory: each buffer read once and written once.
@@ -80,10 +85,14 @@ class KernelCost:
 
     def seconds(self, target: Target) -> float:
         """
-        Return a lower bound of the launch time: arithmetic or device memory, plus the launch
-        itself.
+        Return a lower bound of the launch time: arithmetic, tensor cores or device memory, plus the
+        launch itself.
         """
-        busy = max(self.flops / target.flops, self.global_bytes / target.bandwidth)
+        busy = max(
+            (self.flops - self.matrix_flops) / target.flops,
+            self.mma * MMA_FLOPS / target.mma_flops,
+            self.global_bytes / target.bandwidth,
+        )
         return busy + LAUNCH_SECONDS
 
 
@@ -120,7 +129,7 @@ class _Count:
         """Return the cost of a kernel in which every thread runs `thread_body`."""
         self._visit(thread_body, self.runs)
         if self.launch is not None:
-            self.cost.shared_bytes = shared_bytes(self.launch)
+            self.cost.shared_bytes = shared_bytes_at_once(self.launch, {})
         self.cost.registers = estimated_registers(kernel_body, self._held)
         self.cost.global_bytes = sum(
             min(sum(touched.values()) * element_bytes(buffer), bytes_of(buffer))
@@ -165,6 +174,10 @@ class _Count:
             case kernel.TmaCopyOp():
                 self._count_box(op, runs / self.cost.threads)
             case loop.ReduceOp():
+                matrix = matrix_work(op, self._held)
+                if matrix is not None:
+                    self._count_matrix(matrix, runs / WARP_SIZE)
+                    return
                 steps = runs * steps_of(op)
                 self.cost.flops += steps * self._copies(op.yield_op.operands) * len(op.results)
                 self._visit(op.body.block, steps)
@@ -178,6 +191,8 @@ class _Count:
                 self._count_stage(op, runs)
             case tile.ShareOp():
                 self.cost.barriers += self._barriers(runs)
+            case kernel.MatrixMultiplyOp():
+                self._count_multiplications(runs / WARP_SIZE, 2 * WARP_SIZE * op.products)
             case scf.ForOp():
                 self._visit(op.body.block, runs * trips(op))
             case scf.IfOp():
@@ -222,6 +237,17 @@ class _Count:
         accesses = self.writes if access.is_store else self.reads
         where = access.map, tuple(access.indices), access.width
         accesses[access.memref][where] = elements_touched(access)
+
+    def _count_matrix(self, matrix: MatrixWork, runs: float) -> None:
+        """Count a reduction by matrix instructions that warps run `runs` times."""
+        self._count_multiplications(runs * matrix.multiplications, matrix.flops_each)
+        self.cost.flops += runs * matrix.float32 * WARP_SIZE
+
+    def _count_multiplications(self, number: float, flops_each: int) -> None:
+        """Count `number` matrix instructions of warps."""
+        self.cost.mma += number
+        self.cost.matrix_flops += number * flops_each
+        self.cost.flops += number * flops_each
 
     def _count_box(self, op: kernel.TmaCopyOp, runs: float) -> None:
         """

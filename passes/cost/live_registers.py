@@ -17,12 +17,13 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilewright.dialects import loop
+from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.matrix import WORD_BYTES, LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import is_computation
+from tilewright.passes.cost.matrix_work import matrix_work
 from tilewright.passes.facts.nest import whole_of
 
 ALLOWANCE = 16
@@ -30,6 +31,10 @@ ALLOWANCE = 16
 
 NVRTC_EXTRA_REGISTERS = 28
 """Registers that NVRTC needs in kernels with register tiles, in addition to the estimate."""
+
+
+_EXTRA_OF_MATRICES = 22
+"""Registers that NVRTC needs in addition to the sums and fragments of matrix instructions."""
 
 
 def estimated_registers(body: Block, copies: Callable[[SSAValue], int]) -> int:
@@ -56,6 +61,8 @@ class _Pressure:
         live = most = self._begin_lives(block.args, last_use, ended)
         for position, op in enumerate(ops):
             most = max(most, live + self._inside(op))
+            if isinstance(op, tile.CombineOp):
+                live -= ended.pop(position, 0)
             if done[position] == position:
                 live += self._begin_lives(op.results, last_use, ended)
             most = max(most, live)
@@ -80,13 +87,16 @@ class _Pressure:
     def _inside(self, op: Operation) -> int:
         """
         Return the most registers that a body inside `op` takes at once, plus those of the values
-        that a loop accumulates.
+        that a loop accumulates. Reductions by matrix instructions hold whole fragments, and all
+        that NVRTC adds.
         """
         if not op.regions:
             return 0
         held: set[SSAValue] = set()
         if isinstance(op, loop.ReduceOp):
             held.update(op.results)
+            if (matrix := matrix_work(op, self._copies)) is not None:
+                return self._size(held) + matrix.registers + _EXTRA_OF_MATRICES
         if isinstance(op, loop.ScanOp):
             held.update(result for prefix in op.prefixes for result in prefix.results)
         inside = max(self.of_block(region.block) for region in op.regions if region.blocks)

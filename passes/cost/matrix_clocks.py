@@ -31,6 +31,9 @@ Instructions of the machine code for sm_90a: to round an element of a factor to 
 and to add a sum of split products.
 """
 
+_FLOAT_TO_SPLIT = 4
+"""Instructions of `_TO_SPLIT` that float32 lanes execute: two limits, a difference, a product."""
+
 _STEPS_OF_SUM = 16
 """Steps of K in a sum of split products (`passes/kernel/split_tf32.py`)."""
 
@@ -94,6 +97,26 @@ class WarpTile(NamedTuple):
                 return elements * _TO_SPLIT + sums * _TO_ADD
             case _:
                 return 0
+
+    @property
+    def float32_instructions(self) -> int:
+        """Number of the `other_instructions` that the float32 lanes execute."""
+        if self.instruction is not MatrixInstruction.M16N8K8_TF32X3:
+            return 0
+        elements = (self.m + self.n) * self.k // WARP_SIZE
+        return self.other_instructions - elements * (_TO_SPLIT - _FLOAT_TO_SPLIT)
+
+    @property
+    def fragment_registers(self) -> int:
+        """
+        Registers of a thread for all fragments that are multiplied together. Split factors have two
+        parts, for up to 16 steps of K, and their products have two sums.
+        """
+        shape = self.instruction.fragments
+        is_split = shape.products > 1
+        together = min(self.k, _STEPS_OF_SUM) if is_split else shape.k
+        loaded = self._replace(k=together).loaded_registers
+        return 2 * (loaded + shape.elements_d) if is_split else loaded
 
     def _fragments(self, shape: Fragments) -> tuple[int, int, int]:
         """Return the number of fragments along m, n and k."""

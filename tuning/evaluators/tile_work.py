@@ -5,7 +5,8 @@ time of a single warp.
 
 Every op counts as often as a thread runs it: for each step of the loops around it, and for each
 step of the register axes that it depends on. A load or store counts once per instruction, which may
-move a vector. A product that is summed is one instruction with the sum. A stage counts per thread,
+move a vector. A product that is summed is one instruction with the sum. Reductions by matrix
+instructions are counted as a whole (`passes/cost/matrix_work.py`). A stage counts per thread,
 and depends on its transport: threads that load and store, threads that only issue copies
 (`cp.async`), or the tensor memory accelerator.
 
@@ -24,15 +25,19 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY
 from tilewright.codegen.report.estimate import Work
 from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join, Transport
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
+from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
+from tilewright.passes.cost.shared_budget import slab_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
@@ -64,9 +69,9 @@ _COPIED = {Transport.SYNC: 3, Transport.CP_ASYNC: 2, Transport.TMA: 0}
 def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
     """Return the work of one launch; its number of resident blocks is 0 if a block does not fit."""
     cost = kernel_cost(launch.kernel)
-    count = _Count(launch)
+    count = _Count(launch, target)
     count.visit(launch.body.block, 1.0)
-    needed = cost.registers + (NVRTC_EXTRA_REGISTERS if launch.axes_at(Level.REGISTER) else 0)
+    needed = cost.registers + (NVRTC_EXTRA_REGISTERS if _hides_registers(launch) else 0)
     given = _registers_given(launch, target)
     resident = target.blocks_per_sm(cost.threads, cost.shared_bytes, min(needed, given))
     spilled = 1 + max(0, needed - given) / given
@@ -87,7 +92,14 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
         wavefronts=cost.wavefronts + warps * count.wavefronts,
         path_clocks=path * spilled,
         cluster=1 if joins is None else joins.kind.cluster(joins.blocks),
+        mma=cost.mma,
     )
+
+
+def _hides_registers(launch: tile.LaunchOp) -> bool:
+    """True if NVRTC needs more registers for a register tile than the launch's cost says."""
+    by_matrix = any(isinstance(op, loop.ReduceOp) and op.instruction for op in ops_in(launch))
+    return bool(launch.axes_at(Level.REGISTER)) and not by_matrix
 
 
 def _registers_given(launch: tile.LaunchOp, target: Target) -> int:
@@ -110,8 +122,8 @@ class _Path(NamedTuple):
 class _Count:
     """A walk that adds up the work of a thread and the time of a single warp."""
 
-    def __init__(self, launch: tile.LaunchOp):
-        self.launch = launch
+    def __init__(self, launch: tile.LaunchOp, target: Target):
+        self.launch, self.target = launch, target
         self.conflicts = SlabConflicts(launch)
         self.registers = self.conflicts.registers
         self.instructions = self.float32 = self.special = self.sectors = 0.0
@@ -130,9 +142,13 @@ class _Count:
                 self._count_access(op, runs)
             if isinstance(op, tile.StageOp):
                 self.sectors += runs * _staged_sectors(op) / self.conflicts.warps
+                self.wavefronts += runs * _box_wavefronts(op) / self.conflicts.warps
             if isinstance(op, tile.CombineOp) and op.join is not None:
                 self.joining += JOIN.get(op.join.data, JOIN[Join.LAST_BLOCK])
-            if isinstance(op, loop.AnyLoop):
+            if (matrix := self._matrix(op)) is not None:
+                self.instructions += runs * matrix.instructions
+                self.float32 += runs * matrix.float32
+            elif isinstance(op, loop.AnyLoop):
                 steps = runs * _steps(op)
                 self.instructions += 0 if _is_unrolled(op) else steps * _LOOP
                 self.visit(op.body.block, steps)
@@ -159,6 +175,8 @@ class _Count:
         Return the path of all steps of a loop; unrolling or a ring that is filled ahead shortens
         the waits.
         """
+        if (matrix := self._matrix(op)) is not None:
+            return _Path(matrix.clocks(self.target), _SHARED_LATENCY)
         clocks, waits = self._path(op.body.block, latency)
         steps = _steps(op)
         if _is_unrolled(op):
@@ -229,6 +247,12 @@ class _Count:
         axes = self.registers.of(values)
         return prod(self.registers.extents[axis] for axis in axes)
 
+    def _matrix(self, op: Operation) -> MatrixWork | None:
+        """Return the work of a warp in a reduction by matrix instructions; None for other ops."""
+        if not isinstance(op, loop.ReduceOp):
+            return None
+        return matrix_work(op, lambda value: self._copies([value]))
+
     def _width(self, op: tile.CombineOp) -> int:
         return prod(a.extent for a in self.launch.thread_axes() if a.value in op.axes)
 
@@ -257,6 +281,13 @@ def _is_fused(op: Operation) -> bool:
 
 def _is_shared(op: loop.LoadOp | loop.StoreOp) -> bool:
     return memref_type(op.memref).memory_space == tile.SHARED
+
+
+def _box_wavefronts(op: tile.StageOp) -> float:
+    """Return the wavefronts by which TMA fills a slab, 0 for other transports."""
+    if op.transport_kind is not Transport.TMA:
+        return 0.0
+    return slab_bytes(memref_type(op.slab)) / (BANKS * BANK_BYTES)
 
 
 def _staged_sectors(op: tile.StageOp) -> float:
