@@ -36,7 +36,7 @@ class MatrixWork(NamedTuple):
     tile: WarpTile
     """Part of a product that the warp computes."""
     products: int
-    """Number of such products, one for each step of register axes that are no side of a product."""
+    """Number of products of this size: one per step of register axes that are no side of it."""
     loads: int
     """Number of instructions that load fragments from shared memory."""
 
