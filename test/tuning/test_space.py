@@ -13,6 +13,8 @@ from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.tile.apply_schedule import ApplySchedulePass
 from tilewright.tuning.evaluators.model import model
+from tilewright.tuning.search.frame import Limits, at_once, trials
+from tilewright.tuning.search.mcts import Mcts
 from tilewright.tuning.space import Node, Space
 
 from .kernels import ELEMENTS, HALVES, MATMUL, ROWS, SPLIT, kernel_of
@@ -113,6 +115,17 @@ def test_tensor_cores_are_a_decision(text: str):
         model(space.target)(space.kernel(default)).us
         != model(space.target)(space.kernel(without)).us
     )
+
+
+@pytest.mark.parametrize(("text", "keeps"), [(HALVES, True), (MATMUL, False)])
+def test_a_search_tries_both_and_keeps_what_is_faster(text: str, keeps: bool):
+    space = Space(kernel_of(text))
+    measure = model(space.target)
+    measured = at_once(lambda leaf: measure(space.kernel(leaf)))
+    found = [*trials(Mcts(space.root, 0), measured, Limits(budget=30))]
+    tried = {"tensor-core{" in trial.measurement.schedule for trial in found}
+    assert tried == {True, False}
+    assert ("tensor-core{" in found[-1].best.schedule) == keeps
 
 
 @pytest.mark.parametrize(
