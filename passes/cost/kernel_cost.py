@@ -53,7 +53,7 @@ class KernelCost:
     flops: float = 0
     """Floating-point operations; a special function counts as its instructions."""
     matrix_flops: float = 0
-    """Those of `flops` that matrix instructions do."""
+    """Number of `flops` that matrix instructions do."""
     mma: float = 0
     """Number of matrix instructions, in units of one m16n8k16 on half types."""
     global_bytes: int = 0

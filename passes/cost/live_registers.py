@@ -87,15 +87,15 @@ class _Pressure:
     def _inside(self, op: Operation) -> int:
         """
         Return the most registers that a body inside `op` takes at once, plus those of the values
-        that a loop accumulates. Reductions by matrix instructions hold whole fragments, and all
-        that NVRTC adds.
+        that a loop accumulates. Reductions by matrix instructions hold whole fragments.
         """
         if not op.regions:
             return 0
         held: set[SSAValue] = set()
         if isinstance(op, loop.ReduceOp):
             held.update(op.results)
-            if (matrix := matrix_work(op, self._copies)) is not None:
+            matrix = matrix_work(op, self._copies) if op.instruction is not None else None
+            if matrix is not None:
                 return self._size(held) + matrix.registers + _EXTRA_OF_MATRICES
         if isinstance(op, loop.ScanOp):
             held.update(result for prefix in op.prefixes for result in prefix.results)

@@ -18,7 +18,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.matrix_clocks import WarpTile
-from tilewright.passes.facts.matrix_product import MatrixOperand, matrix_product
+from tilewright.passes.facts.matrix_product import MatrixOperand, matrix_products
 
 _LOADED = 4
 """Registers of a thread that one `ldmatrix` loads at most."""
@@ -36,7 +36,7 @@ class MatrixWork(NamedTuple):
     tile: WarpTile
     """Part of a product that the warp computes."""
     products: int
-    """Number of such products, one for each step of register axes that are no side of a product."""
+    """Number of products of this size: one per step of register axes that are no side of it."""
     loads: int
     """Number of instructions that load fragments from shared memory."""
 
@@ -86,16 +86,17 @@ def matrix_work(op: loop.ReduceOp, copies: Callable[[SSAValue], int]) -> MatrixW
     """
     if op.instruction is None:
         return None
-    product = matrix_product(op, op.instruction)
-    if isinstance(product, str):
+    found = matrix_products(op, op.instruction)
+    if isinstance(found, str):
         return None
-    rows, columns = copies(product.a.load.result), copies(product.b.load.result)
+    first, steps = found[0], op.extent.value.data
+    rows, columns = copies(first.a.load.result), copies(first.b.load.result)
     products = max(1, rows * columns // max(1, copies(op.results[0])))
     m, n = (max(1, each // products) for each in (rows, columns))
-    steps = op.extent.value.data
     tile = WarpTile(m * LANES_M, n * LANES_N, steps, op.instruction)
-    loads = _loads(product.a, rows, steps) + _loads(product.b, columns, steps)
-    return MatrixWork(tile, products, loads)
+    operands = {each.load: each for product in found for each in (product.a, product.b)}
+    loads = sum(_loads(each, copies(load.result), steps) for load, each in operands.items())
+    return MatrixWork(tile, products * len(found), loads)
 
 
 def _loads(operand: MatrixOperand, copies: int, steps: int) -> int:

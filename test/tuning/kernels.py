@@ -8,6 +8,9 @@ from tilewright.dialects import loop
 from tilewright.frontend.expression import parse_expression
 
 MATMUL = "torch.randn(24, 40) @ torch.randn(40, 33)"
+HALVES = "torch.randn(64, 64, dtype=torch.bfloat16) @ torch.randn(64, 128, dtype=torch.bfloat16)"
+SPLIT = "torch.randn(512, 512) @ torch.randn(512, 512)"
+"""A product of float32 that the planner splits into three of tf32."""
 ROWS = "F.softmax(torch.randn(6, 70), -1)"
 ELEMENTS = "torch.relu(torch.randn(5, 33)) + 1"
 

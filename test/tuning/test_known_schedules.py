@@ -54,6 +54,12 @@ loop.kernel @rows(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
 TILED = "tileify,chunk-matmul-k{bk=16},blockify-launch{m=16 n=16}"
 STAGED = f"{TILED},stage-inputs{{raw=x,w}},mark-unroll"
 UNSTAGED = f"{TILED},mark-unroll"
+MATRIX = (
+    "tileify,chunk-matmul-k{bk=16},blockify-launch{m=32 n=32},stage-inputs{raw=x,w},"
+    "register-tile{fm=2 fn=4 fk=1 min_blocks=1},tensor-core{instr=m16n8k8_tf32x3},"
+    "double-buffer{depth=2},async-copy,pad-smem{pad=4 slabs=xs,ws},"
+    "pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
+)
 PLAIN = "tileify,blockify-launch{m=8 n=8},mark-unroll"
 TARGET = "sm_90a"
 H100, H200 = "NVIDIA H100 PCIe", "NVIDIA H200"
@@ -157,6 +163,18 @@ def test_other_names_are_no_obstacle(parse: Parse, db: Path, measure: Measure) -
     other = parse(PRODUCT.replace("NAME", "product").replace("%x", "%query").replace("%w", "%key"))
     planned = with_known_schedules(other, TARGET, db)
     assert plans(planned) == {"product": STAGED.replace("raw=x,w", "raw=query,key")}
+
+
+def test_tensor_cores_are_reused_under_other_names(
+    parse: Parse, db: Path, measure: Measure
+) -> None:
+    measure(MATRIX, 3.0)
+    other = parse(PRODUCT.replace("NAME", "product").replace("%x", "%query").replace("%w", "%key"))
+    planned = with_known_schedules(other, TARGET, db)
+    done = kernels(lower(planned, Level.TILE, target=TARGET))["product"].schedule
+    assert done is not None
+    renamed = MATRIX.replace("raw=x,w", "raw=query,key").replace("slabs=xs,ws", "slabs=querys,keys")
+    assert done.data == renamed
 
 
 def test_a_resumed_search_finds_all_measurements(

@@ -12,11 +12,14 @@ from tilewright.dialects.target import target as target_named
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.tile.apply_schedule import ApplySchedulePass
+from tilewright.tuning.evaluators.model import model
+from tilewright.tuning.search.frame import Limits, at_once, trials
+from tilewright.tuning.search.mcts import Mcts
 from tilewright.tuning.space import Node, Space
 
-from .kernels import ELEMENTS, MATMUL, ROWS, kernel_of
+from .kernels import ELEMENTS, HALVES, MATMUL, ROWS, SPLIT, kernel_of
 
-KERNELS = (MATMUL, ROWS, ELEMENTS)
+KERNELS = (MATMUL, HALVES, SPLIT, ROWS, ELEMENTS)
 
 
 def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
@@ -85,6 +88,55 @@ def test_evicted_states_are_built_again():
     for kept, made in zip(*nodes, strict=True):
         assert str(space.kernel(kept)) == str(forgetful.kernel(made))
     assert forgetful.states.carried_out > space.states.carried_out
+
+
+def first_with(space: Space, answer: str) -> Node:
+    """Return the leaf of the best guesses, but with `answer` where a question offers it."""
+    node = space.root
+    while node.children:
+        found = [child for child in node.children if child.label == answer]
+        node = found[0] if found else node.children[0]
+    return node
+
+
+@pytest.mark.parametrize("text", [HALVES, SPLIT])
+def test_tensor_cores_are_a_decision(text: str):
+    space = Space(kernel_of(text))
+    default = first_with(space, "")
+    without = first_with(space, "tensor-core left out")
+    for leaf, used, unused in (
+        (default, "tensor-core{", "permute-register-tile"),
+        (without, "permute-register-tile", "tensor-core"),
+    ):
+        assert leaf.schedule is not None
+        assert used in leaf.schedule
+        assert unused not in leaf.schedule
+    assert (
+        model(space.target)(space.kernel(default)).us
+        != model(space.target)(space.kernel(without)).us
+    )
+
+
+@pytest.mark.parametrize(("text", "keeps"), [(HALVES, True), (MATMUL, False)])
+def test_a_search_tries_both_and_keeps_what_is_faster(text: str, keeps: bool):
+    space = Space(kernel_of(text))
+    measure = model(space.target)
+    measured = at_once(lambda leaf: measure(space.kernel(leaf)))
+    found = [*trials(Mcts(space.root, 0), measured, Limits(budget=30))]
+    tried = {"tensor-core{" in trial.measurement.schedule for trial in found}
+    assert tried == {True, False}
+    assert ("tensor-core{" in found[-1].best.schedule) == keeps
+
+
+@pytest.mark.parametrize(
+    "answer", ["chunk-matmul-k bk=8", "register-tile fm=1", "register-tile fk=4"]
+)
+def test_tiles_that_do_not_suit_tensor_cores_do_without(answer: str):
+    space = Space(kernel_of(HALVES))
+    leaf = first_with(space, answer)
+    assert leaf.schedule is not None
+    assert answer.split(" ")[1] in leaf.schedule
+    assert "tensor-core" not in leaf.schedule
 
 
 def test_reasons_are_counted():

@@ -57,8 +57,8 @@ def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
     # register needs are an estimate: for many sums, the tile with two elements a thread is kept
     possible = possible or [*_combinations(problem, target, [SMALLEST])]
-    busy = [t for t in possible if _is_busy(t, problem, target)]
-    return sorted(busy or possible, key=lambda t: _preference(t, problem, target))
+    considered = _busy(possible, problem, target)
+    return sorted(considered, key=lambda t: _preference(t, problem, target))
 
 
 @lru_cache  # the same products recur in every layer of a model
@@ -67,20 +67,25 @@ def fastest_tiling(problem: Contraction, target: Target) -> Tiling:
     Return the first of `tilings`, without computing all their times. Tilings are tried by
     increasing lower bound. The search ends when a lower bound exceeds the best time.
     """
-    shallow = [*_shallow(problem, target, block_tiles_for(problem))]
-    busy = [t for t in shallow if _is_busy(t, problem, target)]
-    for considered in (busy, shallow):
+    shallow = [
+        tiling
+        for tiling in _shallow(problem, target, block_tiles_for(problem))
+        if tiling.fits(problem, target)
+    ]
+    for considered in (_busy(shallow, problem, target), shallow):
         if (best := _fastest(considered, problem, target)) is not None:
             return best
     return tilings(problem, target)[0]
 
 
-def _is_busy(tiling: Tiling, problem: Contraction, target: Target) -> bool:
+def _busy(tilings: Sequence[Tiling], problem: Contraction, target: Target) -> Sequence[Tiling]:
     """
-    True if no SM is idle. Large matrix tiles may leave a few idle: smaller ones take more clocks to
-    read shared memory.
+    Return the tilings that leave no SM idle, and those with matrix tiles; all tilings if each
+    leaves some idle. Large matrix tiles may leave a few idle: smaller ones take more clocks to read
+    shared memory.
     """
-    return tiling.tile.is_matrix or tiling.blocks(problem) >= target.sms
+    busy = {t for t in tilings if t.blocks(problem) >= target.sms}
+    return [t for t in tilings if not busy or t in busy or t.tile.is_matrix]
 
 
 def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) -> Tiling | None:

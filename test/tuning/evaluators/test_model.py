@@ -72,6 +72,51 @@ def test_a_large_product_is_near_the_limit_of_the_machine(large: loop.KernelOp):
     assert 257 < modelled(large, TILED.format(**GOOD)) < 400
 
 
+HALVES = (
+    "tileify,chunk-matmul-k{{bk=64}},blockify-launch{{m=128 n=128}},stage-inputs,"
+    "register-tile{{fm={fm} fn={fn} fk=1 min_blocks={blocks}}},{cores}double-buffer{{depth=3}},"
+    "tma-copy,{swizzle}pipeline-k-outer{{lookahead=2}},mark-unroll"
+)
+BEST = {
+    "fm": 8,
+    "fn": 16,
+    "blocks": 1,
+    "cores": "tensor-core{instr=m16n8k16_bf16},",
+    "swizzle": "split-inner-for-swizzle,",
+}
+
+
+@pytest.fixture(scope="module")
+def halves() -> loop.KernelOp:
+    return kernel_of(LARGE.replace("2048)", "2048, dtype=torch.bfloat16)"))
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        {"fn": 8},  # more fragments are loaded for each product
+        {"cores": "permute-register-tile,"},  # multiply-adds instead of matrix instructions
+        {"swizzle": ""},  # bank conflicts of `ldmatrix`
+        {"blocks": 4},  # registers are spilled
+    ],
+    ids=str,
+)
+def test_the_model_knows_tensor_cores(halves: loop.KernelOp, worse: dict[str, object]):
+    best, other = (HALVES.format(**values) for values in (BEST, {**BEST, **worse}))
+    assert modelled(halves, best) < modelled(halves, other)
+
+
+def test_a_large_product_of_half_types_is_near_the_limit(halves: loop.KernelOp):
+    # 2 * 2048^3 operations take 26 us by `mma.sync` on an H100.
+    assert 26 < modelled(halves, HALVES.format(**BEST)) < 40
+
+
+def test_splitting_float32_pays(large: loop.KernelOp):
+    matrix = {**BEST, "fn": 8, "cores": "tensor-core{instr=m16n8k8_tf32x3},"}
+    split, lanes = HALVES.format(**matrix), TILED.format(**GOOD)
+    assert modelled(large, split) < modelled(large, lanes)
+
+
 @needs_nvrtc
 def test_evidence_from_machine_code():
     kernel = kernel_of(MATMUL)

@@ -11,6 +11,7 @@ from draws import drawn
 from hypothesis import given, settings
 
 from tilewright.dialects import loop
+from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.target import TARGETS, target
 from tilewright.frontend.expression import parse_expression
 from tilewright.interpreters.check import check_pass
@@ -44,10 +45,28 @@ _sizes = st.sampled_from([1, 7, 16, 33, 64, 100, 129, 512, 1000, 4096, 5000])
 
 
 @settings(max_examples=drawn(30))
-@given(_sizes, _sizes, _sizes, st.integers(1, 40), st.integers(1, 9), st.sampled_from(TARGETS))
-def test_the_fastest_is_the_first(m: int, n: int, k: int, batch: int, sums: int, name: str):
-    problem = Contraction(batch, m, n, k, sums, m_bytes=4, n_bytes=2 * sums)
+@given(
+    _sizes,
+    _sizes,
+    _sizes,
+    st.integers(1, 40),
+    st.integers(1, 9),
+    st.sampled_from([None, MatrixInstruction.M16N8K16_BF16, MatrixInstruction.M16N8K8_TF32X3]),
+    st.sampled_from(TARGETS),
+)
+def test_the_fastest_is_the_first(
+    m: int, n: int, k: int, batch: int, sums: int, by: MatrixInstruction | None, name: str
+):
+    problem = Contraction(batch, m, n, k, sums, m_bytes=4, n_bytes=2 * sums, instruction=by)
     assert fastest_tiling(problem, target(name)) == tilings(problem, target(name))[0]
+
+
+@pytest.mark.parametrize(("size", "is_matrix"), [(32, False), (128, False), (512, True)])
+def test_small_products_of_float32_do_without_tensor_cores(size: int, is_matrix: bool):
+    # 64 tiles of 16x16 leave SMs idle, as larger matrix tiles do
+    split = MatrixInstruction.M16N8K8_TF32X3
+    problem = Contraction(1, size, size, size, 1, m_bytes=4, n_bytes=4, instruction=split)
+    assert fastest_tiling(problem, target("sm_90a")).tile.is_matrix == is_matrix
 
 
 @pytest.mark.parametrize("name", TARGETS)
