@@ -126,7 +126,9 @@ class _Product:
             x, a = self._factor("a", "%i", self.m)
             y, b = self._factor(right, "%j", self.n)
             pair = (x, y) if self.draw.chance() else (y, x)
-            self.text.line(f"loop.yield {self.text.binary('mul', *pair, 'f32')} : f32")
+            flags = " fastmath<afn>" if self.instruction == "m16n8k8_tf32" else ""
+            product = self.text.let(f"arith.mulf {pair[0]}, {pair[1]}{flags} : f32")
+            self.text.line(f"loop.yield {product} : f32")
         return name, a @ np.swapaxes(b, -1, -2)
 
     def _factor(self, name: str, free: str, size: int) -> tuple[str, Array]:
