@@ -31,8 +31,8 @@ Instructions of the machine code for sm_90a: to round an element of a factor to 
 and to add a sum of split products.
 """
 
-_FLOAT_TO_SPLIT = 4
-"""Instructions of `_TO_SPLIT` that float32 lanes execute: two limits, a difference, a product."""
+_FLOAT_TO_SPLIT = 3
+"""Instructions of `_TO_SPLIT` that float32 lanes execute: a half, a difference, a product."""
 
 _STEPS_OF_SUM = 16
 """Steps of K in a sum of split products (`passes/kernel/split_tf32.py`)."""
