@@ -2,9 +2,9 @@
 """
 Products of float32 factors by matrix instructions on tf32, which has 11 significant bits of 24.
 
-A factor is rounded to tf32. Or it is split into two parts, and three products of tf32 replace one
-product of float32 (Ootomo and Yokota 2022, "Recovering single precision accuracy from Tensor
-Cores"):
+A factor is rounded to tf32, or it is split into two parts. Three products of the parts in tf32
+replace one product of float32 (Ootomo and Yokota 2022, "Recovering single precision accuracy from
+Tensor Cores"):
 
     high = tf32(x)                               |x - high| is at most 2^-11 |x|
     low  = (x - high) * 1024                     scaled, so that it is not subnormal

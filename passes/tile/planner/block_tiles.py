@@ -83,7 +83,7 @@ machine code, which gives 0.74 to 0.81.
 
 
 _BUSY_SPLITTING = 0.7
-"""The same for products that are split into three, whose rate has not been measured."""
+"""Busy fraction for products that are split into three; their rate has not been measured."""
 
 
 def _matrix_tile(

@@ -7,7 +7,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import kernel, loop
-from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.cost.live_registers import ALLOWANCE
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.convert_tile_to_kernel import ConvertTileToKernelPass
