@@ -27,8 +27,8 @@ _REGISTER_BYTES = 4
 
 _TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 7, 2
 """
-Instructions to round an element of a factor to tf32, to split it, and to add a sum of split
-products, in the machine code for sm_90a.
+Instructions, on sm_90a, to round an element of a factor to tf32, to split it, and to add a sum of
+split products.
 """
 
 _FLOAT_TO_SPLIT = 4
