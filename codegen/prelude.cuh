@@ -420,7 +420,7 @@ __device__ __forceinline__ void multiply_m16n8k16_bf16(
     float *d, const bfloat16 *a, const bfloat16 *b) {
   const unsigned *x = reinterpret_cast<const unsigned *>(a);
   const unsigned *y = reinterpret_cast<const unsigned *>(b);
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
@@ -431,7 +431,7 @@ __device__ __forceinline__ void multiply_m16n8k16_bf16(
 __device__ __forceinline__ void multiply_m16n8k16_f16(float *d, const half *a, const half *b) {
   const unsigned *x = reinterpret_cast<const unsigned *>(a);
   const unsigned *y = reinterpret_cast<const unsigned *>(b);
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
@@ -442,7 +442,7 @@ __device__ __forceinline__ void multiply_m16n8k16_f16(float *d, const half *a, c
 __device__ __forceinline__ void multiply_m16n8k8_tf32(float *d, const float *a, const float *b) {
   const unsigned *x = reinterpret_cast<const unsigned *>(a);
   const unsigned *y = reinterpret_cast<const unsigned *>(b);
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));

@@ -43,7 +43,8 @@ from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects import kernel
 from tilewright.dialects.target import Target
 from tilewright.errors import counted
-from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.simulator import Counters
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES
-from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.launch_cost import KernelCost
 
 
 @dataclass(frozen=True)

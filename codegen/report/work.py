@@ -21,7 +21,7 @@ from tilewright.codegen.report.instruction import GLOBAL, Category, Code
 from tilewright.codegen.report.instruction_mix import InstructionMix, instruction_mix
 from tilewright.codegen.report.loops import Loop, loops, reachable
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.launch_cost import KernelCost
 
 _FLOPS = {
     Category.FFMA: 2,

@@ -10,17 +10,17 @@ kernel before and after a rewrite.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.target import LAUNCH_SECONDS, MMA_FLOPS, WARP_SIZE, Target
+from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import flops
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
 from tilewright.passes.cost.shared_banks import wavefronts
@@ -40,60 +40,6 @@ from tilewright.passes.facts.footprint import (
 )
 from tilewright.passes.facts.memory_access import Access, accesses_of
 from tilewright.passes.facts.register_axes import RegisterAxes
-
-
-@dataclass
-class KernelCost:
-    """Cost of one launch."""
-
-    blocks: int = 0
-    """Blocks in the grid; 0 for a loop nest, which is not scheduled yet."""
-    threads: int = 0
-    """Threads in a block."""
-    flops: float = 0
-    """Floating-point operations; a special function counts as its instructions."""
-    matrix_flops: float = 0
-    """Number of `flops` that matrix instructions do."""
-    mma: float = 0
-    """Number of matrix instructions, in units of one m16n8k16 on half types."""
-    global_bytes: int = 0
-    """
-    Distinct bytes read from and written to device memory: each buffer read once and written once.
-    """
-    accessed_bytes: float = 0
-    """Bytes that threads load and store in global memory, repeated reads included."""
-    sectors: float = 0
-    """Sectors of global memory that warps touch (`global_sectors`); 0 before there are threads."""
-    ideal_sectors: float = 0
-    """Fewest sectors that would hold the bytes that warps ask for."""
-    shared_bytes: int = 0
-    """Shared memory of a block: staged slabs and the slots of combines."""
-    barriers: float = 0
-    """Barriers at which a block waits during one launch."""
-    registers: int = 0
-    """Registers of a thread (`live_registers`)."""
-    wavefronts: float = 0
-    """Wavefronts of all shared memory accesses in one launch (`shared_banks`)."""
-    ideal_wavefronts: float = 0
-    """Wavefronts of these accesses without bank conflicts."""
-
-    def occupancy(self, target: Target) -> int | None:
-        """Return the number of blocks that an SM holds at once; None before there are threads."""
-        if not self.threads:
-            return None
-        return target.blocks_per_sm(self.threads, self.shared_bytes, self.registers)
-
-    def seconds(self, target: Target) -> float:
-        """
-        Return a lower bound of the launch time: arithmetic, tensor cores or device memory, plus the
-        launch itself.
-        """
-        busy = max(
-            (self.flops - self.matrix_flops) / target.flops,
-            self.mma * MMA_FLOPS / target.mma_flops,
-            self.global_bytes / target.bandwidth,
-        )
-        return busy + LAUNCH_SECONDS
 
 
 def kernel_cost(op: loop.KernelOp | kernel.FuncOp) -> KernelCost:

@@ -14,7 +14,8 @@ from xdsl.traits import SymbolTable
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.target import Target
-from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.launch_cost import KernelCost
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.matrix import WORD_BYTES, LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.types import memref_type, size_of
@@ -151,7 +152,7 @@ def registers_of(value: SSAValue) -> int:
     Some values count 0: constants (part of instructions), kernel arguments (in the constant bank),
     1-bit values, and counters of unrolled loops. A value read from a register array counts 0,
     because the array is counted. The chunk of a reduction counts 0, because it shares the registers
-    of the whole reduction. Fragments of matrices have two 16-bit elements in each register.
+    of the whole reduction. Arrays of vectors or matrices have two 16-bit elements in each register.
     """
     owner = value.owner
     if isinstance(owner, loop.ReduceOp) and whole_of(owner) is not None:
@@ -159,7 +160,10 @@ def registers_of(value: SSAValue) -> int:
     if isinstance(owner, RegistersOp):
         array = memref_type(value)
         elements = prod(array.get_shape())
-        if any(isinstance(use.operation, LoadMatrixOp | MatrixMultiplyOp) for use in value.uses):
+        if any(
+            isinstance(use.operation, LoadMatrixOp | MatrixMultiplyOp | CopyOp)
+            for use in value.uses
+        ):
             return -(-elements * size_of(array.element_type) // WORD_BYTES)
         return elements * _of_scalar(array.element_type)
     if isinstance(value.type, MemRefType) or isinstance(owner, arith.ConstantOp):

@@ -22,7 +22,7 @@ from tilewright.codegen.timing.look import look, turns_of
 from tilewright.codegen.timing.protocol import Protocol
 from tilewright.codegen.timing.roofline import HALF_TYPES, Work
 from tilewright.codegen.timing.samples import Timing
-from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.tools.bench.contest import RECORDINGS, Contest, losing_device
 from tilewright.tools.bench.contestants import OURS, Ours
 from tilewright.tools.bench.row import Row

@@ -19,33 +19,35 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.codegen.report.critical_path import DEVICE_LATENCY, L2_LATENCY
 from tilewright.codegen.report.estimate import Work
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join, Transport
 from tilewright.dialects.tile.attributes import Level
-from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
 from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
-from tilewright.passes.cost.shared_budget import slab_bytes
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
 from tilewright.passes.cost.time_models import JOIN
 from tilewright.passes.facts.block_joins import block_joins
 from tilewright.passes.facts.combines import ThreadJoin, join_across
-from tilewright.passes.facts.footprint import share_of_mask, steps_of
+from tilewright.passes.facts.footprint import share_of_mask
 from tilewright.passes.facts.memory_access import accesses_of
 from tilewright.passes.facts.slab_walk import SlabWalk
-from tilewright.passes.tile.row_facts import stride
+from tilewright.tuning.evaluators.op_work import (
+    box_wavefronts,
+    is_fused,
+    is_shared,
+    is_unrolled,
+    loop_steps,
+    staged_sectors,
+)
 
 _LOOP = 4
 """Instructions of a loop step in addition to its body: count, compare, branch, an address."""
@@ -138,19 +140,19 @@ class _Count:
                 self.float32 += issued
             if op.name.startswith("math."):
                 self.special += runs * self._copies(op.operands)
-            if isinstance(op, loop.LoadOp | loop.StoreOp) and not _is_shared(op):
+            if isinstance(op, loop.LoadOp | loop.StoreOp) and not is_shared(op):
                 self._count_access(op, runs)
             if isinstance(op, tile.StageOp):
-                self.sectors += runs * _staged_sectors(op) / self.conflicts.warps
-                self.wavefronts += runs * _box_wavefronts(op) / self.conflicts.warps
+                self.sectors += runs * staged_sectors(op) / self.conflicts.warps
+                self.wavefronts += runs * box_wavefronts(op) / self.conflicts.warps
             if isinstance(op, tile.CombineOp) and op.join is not None:
                 self.joining += JOIN.get(op.join.data, JOIN[Join.LAST_BLOCK])
             if (matrix := self._matrix(op)) is not None:
                 self.instructions += runs * matrix.instructions
                 self.float32 += runs * matrix.float32
             elif isinstance(op, loop.AnyLoop):
-                steps = runs * _steps(op)
-                self.instructions += 0 if _is_unrolled(op) else steps * _LOOP
+                steps = runs * loop_steps(op)
+                self.instructions += 0 if is_unrolled(op) else steps * _LOOP
                 self.visit(op.body.block, steps)
 
     def path(self, block: Block, latency: float) -> float:
@@ -178,8 +180,8 @@ class _Count:
         if (matrix := self._matrix(op)) is not None:
             return _Path(matrix.clocks(self.target), _SHARED_LATENCY)
         clocks, waits = self._path(op.body.block, latency)
-        steps = _steps(op)
-        if _is_unrolled(op):
+        steps = loop_steps(op)
+        if is_unrolled(op):
             return _Path(steps * clocks, waits)
         ahead = [i.lookahead for i in op.body.block.ops if isinstance(i, tile.StageOp)]
         hidden = min(ahead, default=0) * clocks
@@ -191,7 +193,7 @@ class _Count:
             return latency
         if not isinstance(op, loop.LoadOp):
             return 0.0
-        return _SHARED_LATENCY if _is_shared(op) else latency
+        return _SHARED_LATENCY if is_shared(op) else latency
 
     def _meeting(self, op: Operation) -> float:
         """Return the clocks in which threads synchronise or exchange values."""
@@ -220,7 +222,7 @@ class _Count:
                 kept = self._copies(op.results)
                 per_result = 2 * (min(self._width(op), WARP_SIZE).bit_length() - 1)
                 return len(op.results) * (copies - kept + kept * per_result)
-            case _ if is_computation(op) and not _is_fused(op):
+            case _ if is_computation(op) and not is_fused(op):
                 return copies * instructions(op)
             case _:
                 return 0
@@ -258,46 +260,3 @@ class _Count:
 
     def _how(self, op: tile.CombineOp) -> ThreadJoin:
         return join_across(self.launch.thread_axes(), op.axes)
-
-
-def _steps(op: loop.AnyLoop) -> float:
-    return steps_of(op) if isinstance(op, loop.ReduceOp) else prod(op.axis_extents())
-
-
-def _is_unrolled(op: loop.AnyLoop) -> bool:
-    return isinstance(op, loop.ReduceOp) and (op.is_unrolled or op.axis_extents()[0] == 1)
-
-
-def _is_fused(op: Operation) -> bool:
-    """True if the op is a float product whose only use is the yield of a reduction that adds."""
-    user = op.results[0].get_user_of_unique_use() if op.results else None
-    around = user.parent_op() if isinstance(user, loop.YieldOp) else None
-    return (
-        isinstance(op, arith.MulfOp)
-        and isinstance(around, loop.ReduceOp)
-        and around.monoid.data is Monoid.ADD
-    )
-
-
-def _is_shared(op: loop.LoadOp | loop.StoreOp) -> bool:
-    return memref_type(op.memref).memory_space == tile.SHARED
-
-
-def _box_wavefronts(op: tile.StageOp) -> float:
-    """Return the wavefronts by which TMA fills a slab, 0 for other transports."""
-    if op.transport_kind is not Transport.TMA:
-        return 0.0
-    return slab_bytes(memref_type(op.slab)) / (BANKS * BANK_BYTES)
-
-
-def _staged_sectors(op: tile.StageOp) -> float:
-    """Return the sectors that a block reads to fill a slab: whole rows, or one for each element."""
-    extents, found = op.axis_extents(), 0.0
-    for load in (load for load in op.body.block.ops if isinstance(load, loop.LoadOp)):
-        size = size_of(memref_type(load.memref).element_type)
-        named = [at for at, axis in enumerate(op.body.block.args) if axis in load.indices]
-        rows = [at for at in named if stride(load, op.body.block.args[at]) == 1]
-        elements = prod(extents[at] for at in named)
-        of_row = extents[rows[-1]] if rows else 1
-        found += elements // of_row * -(-of_row * size // SECTOR_BYTES)
-    return found

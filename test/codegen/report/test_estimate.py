@@ -10,7 +10,7 @@ from tilewright.codegen.report.estimate import Work, estimate, roofline_seconds
 from tilewright.codegen.report.instruction import Category, Code, Instruction
 from tilewright.codegen.report.work import work_of
 from tilewright.dialects.target import LAUNCH_SECONDS, target
-from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.launch_cost import KernelCost
 
 H100 = target("sm_90a")
 CLOCK = 66.9e12 / (2 * 128 * 132)

@@ -22,7 +22,7 @@ from tilewright.codegen.simulator.counters import AccessCount
 from tilewright.codegen.slab import Slab
 from tilewright.dialects.target import TARGETS, target
 from tilewright.errors import TilewrightError
-from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 

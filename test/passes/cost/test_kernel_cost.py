@@ -7,7 +7,8 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects import kernel, loop
-from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.cost.live_registers import ALLOWANCE
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.kernel.convert_tile_to_kernel import ConvertTileToKernelPass
@@ -39,6 +40,16 @@ def test_a_vector_counts_all_of_its_elements(parse: Parse):
     # four warps load and store 512 bytes each
     assert found.sectors == found.ideal_sectors == 2 * 4 * 16
     assert found.wavefronts == 0
+
+
+@pytest.mark.parametrize(("type", "registers"), [("f32", 8), ("f16", 4)])
+def test_a_vector_is_packed_into_registers(parse: Parse, type: str, registers: int):
+    array = f"memref<8x{type}, 5>"
+    body = f"""%r = kernel.registers : {array}
+      kernel.copy %x[0] to %r[0] width 4 : memref<128x{type}>, {array}
+      kernel.copy %r[0] to %out[0] width 4 : {array}, memref<128x{type}>"""
+    found = cost(parse, body, x=f"128x{type}", out=f"128x{type}")
+    assert found.registers == ALLOWANCE + registers
 
 
 def test_a_masked_vector_counts_for_the_share_within_its_mask(parse: Parse):

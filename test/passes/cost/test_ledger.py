@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 
 from tilewright.dialects import get_all_dialects
 from tilewright.dialects.target import target
-from tilewright.passes.cost.kernel_cost import KernelCost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.cost.ledger import cost, ledger
 from tilewright.passes.cost.live_registers import ALLOWANCE
 from tilewright.passes.driver.pipeline_string import parse_pipeline

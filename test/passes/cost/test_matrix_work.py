@@ -12,7 +12,8 @@ from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import MMA_FLOPS, target
-from tilewright.passes.cost.kernel_cost import KernelCost, kernel_cost
+from tilewright.passes.cost.kernel_cost import kernel_cost
+from tilewright.passes.cost.launch_cost import KernelCost
 from tilewright.passes.cost.matrix_clocks import WarpTile
 from tilewright.passes.cost.matrix_work import MATRIX_LATENCY, MatrixWork, matrix_work
 from tilewright.passes.driver.levels import Level
