@@ -187,7 +187,7 @@ class _Count:
     def _count_matrix(self, matrix: MatrixWork, runs: float) -> None:
         """Count a reduction by matrix instructions that warps run `runs` times."""
         self._count_multiplications(runs * matrix.multiplications, matrix.flops_each)
-        self.cost.flops += runs * matrix.float32 * WARP_SIZE
+        self.cost.flops += runs * matrix.float32_flops * WARP_SIZE
 
     def _count_multiplications(self, number: float, flops_each: int) -> None:
         """Count `number` matrix instructions of warps."""

@@ -34,6 +34,9 @@ and to add a sum of split products.
 _FLOAT_TO_SPLIT = 3
 """Instructions of `_TO_SPLIT` that float32 lanes execute: a half, a difference, a product."""
 
+_FLOPS_TO_SPLIT, _FLOPS_TO_ADD = 4, 6
+"""Operations of these instructions for an element, and for a sum; a multiply-add counts as two."""
+
 _STEPS_OF_SUM = 16
 """Steps of K in a sum of split products (`passes/kernel/split_tf32.py`)."""
 
@@ -105,6 +108,15 @@ class WarpTile(NamedTuple):
             return 0
         elements = (self.m + self.n) * self.k // WARP_SIZE
         return self.other_instructions - elements * (_TO_SPLIT - _FLOAT_TO_SPLIT)
+
+    @property
+    def float32_flops(self) -> int:
+        """Number of operations of the `float32_instructions`."""
+        if self.instruction is not MatrixInstruction.M16N8K8_TF32X3:
+            return 0
+        elements = (self.m + self.n) * self.k // WARP_SIZE
+        sums = self.m * self.n // WARP_SIZE * self.k // _STEPS_OF_SUM
+        return elements * _FLOPS_TO_SPLIT + sums * _FLOPS_TO_ADD
 
     @property
     def fragment_registers(self) -> int:

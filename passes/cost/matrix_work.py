@@ -57,6 +57,11 @@ class MatrixWork(NamedTuple):
         return self.products * self.tile.float32_instructions
 
     @property
+    def float32_flops(self) -> int:
+        """Number of operations of these instructions."""
+        return self.products * self.tile.float32_flops
+
+    @property
     def flops_each(self) -> int:
         """Floating-point operations of one multiplication."""
         shape = self.tile.instruction.fragments
