@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cuda.copies import AddressOp
 from tilewright.dialects.cuda.statements import StatementOp
 from tilewright.dialects.cuda.types import PointerType, number
-from tilewright.dialects.kernel.matrix import COUNTS
+from tilewright.dialects.kernel.matrix import verify_matrices, verify_multiplication
 from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
 
 
@@ -77,10 +77,8 @@ class LoadMatrixOp(StatementOp):
         assert isinstance(type, PointerType)
         if type.is_const:
             raise VerifyException(f"cannot store through {type}")
-        if self.count.value.data not in COUNTS:
-            raise VerifyException(
-                f"one instruction loads {COUNTS} matrices, not {self.count.value.data}"
-            )
+        is_transposed = self.transposed is not None
+        verify_matrices(type.element, self.count.value.data, is_transposed=is_transposed)
 
 
 @irdl_op_definition
@@ -123,8 +121,7 @@ class MatrixMultiplyOp(StatementOp):
 
     def verify_(self) -> None:
         instruction = self.instruction.data
-        if instruction.fragments.products > 1:
-            raise VerifyException(f"{instruction} is several instructions")
+        verify_multiplication(instruction)
         assert isinstance(self.a.type, PointerType)
         if self.a.type.element != instruction.fragments.element:
             expected = instruction.fragments.element

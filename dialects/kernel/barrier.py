@@ -103,7 +103,7 @@ class NamedBarrierOp(MeetingOp):
         super().__init__(operands=[id], properties={"threads": IntegerAttr(threads, i64)})
 
     def verify_(self) -> None:
-        threads, block = self.threads.value.data, _block_around(self)
+        threads, block = self.threads.value.data, block_around(self)
         if threads % WARP_SIZE:
             raise VerifyException(
                 f"{threads} threads are not whole warps; a named barrier counts a multiple of "
@@ -119,7 +119,7 @@ class NamedBarrierOp(MeetingOp):
             )
 
 
-def _block_around(op: Operation) -> int | None:
+def block_around(op: Operation) -> int | None:
     """Return the number of threads in the block around `op`; None outside of kernels."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, ThreadFuncOp):

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     VarConstraint,
@@ -41,6 +41,7 @@ from tilewright.dialects.axes import Access, canonical_access, verify_subscripts
 from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.faster_xdsl.segments import SegmentedOp, segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp
+from tilewright.dialects.kernel.barrier import block_around
 from tilewright.dialects.kernel.grid import RemoteOp
 from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
@@ -146,28 +147,22 @@ class LoadMatrixOp(FormedOp, SegmentedOp):
         return self.count.value.data * ROWS
 
     def surroundings(self) -> Hashable:
-        return isinstance(self.source.owner, RemoteOp)
+        return isinstance(self.source.owner, RemoteOp), block_around(self)
 
     def verify_(self) -> None:
         verify_subscripts(self.source, self.source_map.data, self.source_indices)
         verify_subscripts(self.target, self.target_map.data, self.target_indices)
         if memref_type(self.source).memory_space != SHARED:
             raise VerifyException("matrices are loaded from shared memory; stage them there first")
-        if self.surroundings():
+        if isinstance(self.source.owner, RemoteOp):
             raise VerifyException("matrices of another block are loaded by loop.load, not at once")
         if memref_type(self.target).memory_space != LOCAL:
             raise VerifyException("matrices are loaded to registers; go through kernel.registers")
-        if self.element not in (*HALVES, f32):
-            raise VerifyException(f"matrices have elements bf16, f16 or f32, not {self.element}")
-        if self.count.value.data not in COUNTS:
-            raise VerifyException(
-                f"one instruction loads {COUNTS} matrices, not {self.count.value.data}"
-            )
-        if self.transposed is not None and self.element not in HALVES:
-            raise VerifyException(
-                f"only 16-bit elements are transposed; store the slab of {self.element} transposed"
-            )
+        verify_matrices(
+            self.element, self.count.value.data, is_transposed=self.transposed is not None
+        )
         verify_fragment(self.target, self.target_elements)
+        _verify_warps(self)
 
 
 class Fragment(NamedTuple):
@@ -253,12 +248,12 @@ class MatrixMultiplyOp(FormedOp, SegmentedOp):
         yield Fragment(self.b, self.b_map, (*self.b_indices,), sizes.elements_b)
         yield Fragment(self.d, self.d_map, (*self.d_indices,), sizes.elements_d)
 
+    def surroundings(self) -> Hashable:
+        return block_around(self)
+
     def verify_(self) -> None:
         instruction = self.instruction.data
-        if instruction.fragments.products > 1:
-            raise VerifyException(
-                f"{instruction} is several instructions; write its multiplications one by one"
-            )
+        verify_multiplication(instruction)
         element = instruction.fragments.element
         types = {"A": element, "B": element, "D": f32}
         for (matrix, type), fragment in zip(types.items(), self.fragments(), strict=True):
@@ -273,6 +268,37 @@ class MatrixMultiplyOp(FormedOp, SegmentedOp):
                     f"{matrix} of {instruction} has elements {type}, not {memory.element_type}"
                 )
             verify_fragment(fragment.memref, fragment.elements)
+        _verify_warps(self)
+
+
+def verify_matrices(element: Attribute, count: int, *, is_transposed: bool) -> None:
+    """Raise `VerifyException` if one `ldmatrix` cannot load `count` matrices of these elements."""
+    if element not in (*HALVES, f32):
+        raise VerifyException(f"matrices have elements bf16, f16 or f32, not {element}")
+    if count not in COUNTS:
+        raise VerifyException(f"one instruction loads {COUNTS} matrices, not {count}")
+    if is_transposed and element not in HALVES:
+        raise VerifyException(
+            f"only 16-bit elements are transposed; store the slab of {element} transposed"
+        )
+
+
+def verify_multiplication(instruction: MatrixInstruction) -> None:
+    """Raise `VerifyException` if `instruction` stands for several instructions of the GPU."""
+    if instruction.is_split:
+        raise VerifyException(
+            f"{instruction} is several instructions; write its multiplications one by one"
+        )
+
+
+def _verify_warps(op: Operation) -> None:
+    """Raise `VerifyException` if the block around an op of whole warps has a partial warp."""
+    threads = block_around(op)
+    if threads is not None and threads % WARP_SIZE:
+        raise VerifyException(
+            f"a block of {threads} threads is not whole warps, which execute this op; give it a "
+            f"multiple of {WARP_SIZE}"
+        )
 
 
 def verify_fragment(memref: SSAValue, elements: int) -> None:

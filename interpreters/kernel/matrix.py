@@ -85,12 +85,6 @@ def _truncated(x: Array) -> Array:
 def _check_warps(machine: Threads, op: Operation) -> None:
     """Raise `InterpreterError` unless all 32 lanes of each warp that reaches `op` are active."""
     machine.arriving_warps(op, "op")
-    if lanes := len(machine.thread_id) % WARP_SIZE:
-        raise fail(
-            op,
-            f"the last warp of a block has {lanes} lanes, but all {WARP_SIZE} take part",
-            remedy=f"launch blocks of a multiple of {WARP_SIZE} threads",
-        )
 
 
 def _check_rows(machine: Threads, op: LoadMatrixOp, rows: Place) -> None:

@@ -125,7 +125,7 @@ class WarpTile(NamedTuple):
         parts, for up to 16 steps of K, and their products have two sums.
         """
         shape = self.instruction.fragments
-        is_split = shape.products > 1
+        is_split = self.instruction.is_split
         together = min(self.k, _STEPS_OF_SUM) if is_split else shape.k
         loaded = self._replace(k=together).loaded_registers
         return 2 * (loaded + shape.elements_d) if is_split else loaded

@@ -18,7 +18,11 @@ from tilewright.dialects import loop
 from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.matrix_clocks import WarpTile
-from tilewright.passes.facts.matrix_product import MatrixOperand, matrix_products
+from tilewright.passes.facts.matrix_product import (
+    MatrixOperand,
+    distinct_operands,
+    matrix_products,
+)
 
 _LOADED = 4
 """Registers of a thread that one `ldmatrix` loads at most."""
@@ -99,8 +103,8 @@ def matrix_work(op: loop.ReduceOp, copies: Callable[[SSAValue], int]) -> MatrixW
     products = max(1, rows * columns // max(1, copies(op.results[0])))
     m, n = (max(1, each // products) for each in (rows, columns))
     tile = WarpTile(m * LANES_M, n * LANES_N, steps, op.instruction)
-    operands = {each.load: each for product in found for each in (product.a, product.b)}
-    loads = sum(_loads(each, copies(load.result), steps) for load, each in operands.items())
+    operands = distinct_operands(each for product in found for each in (product.a, product.b))
+    loads = sum(_loads(each, copies(each.load.result), steps) for each in operands)
     return MatrixWork(tile, products * len(found), loads)
 
 

@@ -18,11 +18,10 @@ are read from slabs, 16 bytes of a row at a time (`ldmatrix`): along K, or acros
 axis is the innermost one in memory (`transposed`). Operands of 4 bytes may also be read one by one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import f32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import loop, tile
@@ -33,34 +32,17 @@ from tilewright.dialects.matrix_instruction import (
     Fragments,
     MatrixInstruction,
 )
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import WIDEST_BYTES
-from tilewright.dialects.tile import SlabLayoutAttr
+from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.products import products_of
-from tilewright.passes.facts.slab_masks import slab_masks
+from tilewright.passes.facts.matrix_bodies import reason_against_body
+from tilewright.passes.facts.matrix_factors import Factor, factors_of, instructions_for
 from tilewright.passes.facts.vector_width import VectorAccess
 
 REGISTER_BYTES = 4
 MATRIX_ROWS = 8
 """Rows of 16 bytes in each matrix that `ldmatrix` loads."""
-
-
-class Factor(NamedTuple):
-    """Factor of the product that a reduction adds: a load from a slab, perhaps cast to float32."""
-
-    load: loop.LoadOp
-
-    @property
-    def element(self) -> Attribute:
-        """Type of the elements in memory."""
-        return self.load.result.type
-
-    @property
-    def bytes(self) -> int:
-        """Size of an element in bytes."""
-        return size_of(self.element)
 
 
 class MatrixOperand(NamedTuple):
@@ -81,6 +63,11 @@ class MatrixOperand(NamedTuple):
     """Steps of K in a fragment."""
     transposed: bool | None
     """True if rows in memory run across K; None if elements must be read one by one."""
+
+    @property
+    def key(self) -> tuple[loop.LoadOp, bool]:
+        """Key of the operand's fragments: a load has other fragments as A than as B."""
+        return self.load, self.is_left
 
     @property
     def per_register(self) -> int:
@@ -130,55 +117,6 @@ class MatrixProduct(NamedTuple):
         return self.instruction.fragments
 
 
-def factors_of(op: loop.ReduceOp) -> Sequence[tuple[Factor, Factor]] | str:
-    """Return the factors of each product that `op` adds, or the reason why there are none."""
-    products = products_of(op)
-    if op.monoid.data is not Monoid.ADD or any(type != f32 for type in op.result_types):
-        return "it does not add in float32"
-    if len(products) < len(op.results):
-        return "it adds values that are no products"
-    if op.is_bounded:
-        return "the steps of a chunk are bounded"
-    pairs: list[tuple[Factor, Factor]] = []
-    for product in products:
-        left, right = _factor(product.left.narrow), _factor(product.right.narrow)
-        if left is None or right is None:
-            return "a factor is computed where it is used; stage it (stage-inputs)"
-        pairs.append((left, right))
-    if slab_masks(op, [factor.load for pair in pairs for factor in pair]) is None:
-        return "a mask excludes steps of K for some threads only"
-    return pairs
-
-
-def _factor(value: SSAValue) -> Factor | None:
-    """Return a value that is loaded from a slab as a factor, or None."""
-    load = value.owner
-    if not isinstance(load, loop.LoadOp) or load.mask is not None:
-        return None
-    return Factor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
-
-
-def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
-    """
-    Return the instructions that multiply elements of the types of the reduction's factors. Factors
-    of float32 are rounded to tf32 only if their products have the flag `afn`.
-    """
-    pairs = factors_of(op)
-    if isinstance(pairs, str):
-        return []
-    types = {factor.element for pair in pairs for factor in pair}
-    found = [each for each in MatrixInstruction if types == {each.fragments.element}]
-    is_rounded = all(product.is_approximate for product in products_of(op))
-    if not is_rounded and MatrixInstruction.M16N8K8_TF32 in found:
-        found.remove(MatrixInstruction.M16N8K8_TF32)
-    return found
-
-
-def multiplies_halves(op: loop.ReduceOp) -> bool:
-    """True if the reduction adds products of two slabs' elements of one half type."""
-    return any(each.fragments.element != f32 for each in instructions_for(op))
-
-
 def matrix_products(
     op: loop.ReduceOp, instruction: MatrixInstruction
 ) -> Sequence[MatrixProduct] | str:
@@ -197,9 +135,12 @@ def matrix_products(
         return f"{instruction} multiplies no elements of {' and '.join(types)}"
     if op.extent.value.data % instruction.fragments.k:
         return f"{op.extent.value.data} steps of K are not divisible by {instruction.fragments.k}"
+    loads = [factor.load for pair in pairs for factor in pair]
+    if reason := reason_against_body(op, loads):
+        return reason
     digits = _digits(op)
-    if digits is None:
-        return "the lanes of a warp are not 8 rows by 4 pairs of columns"
+    if isinstance(digits, str):
+        return digits
     products: list[MatrixProduct] = []
     for pair in pairs:
         product = _product(op, instruction, pair, digits)
@@ -209,15 +150,24 @@ def matrix_products(
     return products
 
 
+def distinct_operands(operands: Iterable[MatrixOperand]) -> Sequence[MatrixOperand]:
+    """Return the operands without those that have the key of an operand before them."""
+    return [*{operand.key: operand for operand in operands}.values()]
+
+
 def _product(
     op: loop.ReduceOp, instruction: MatrixInstruction, pair: tuple[Factor, Factor], digits: Digits
 ) -> MatrixProduct | str:
     """Return a product with its factors as A and B, or the reason why there is none."""
     (left, right), (rows, columns) = pair, digits
-    if _differs(right, rows):
+    if _has_all(right, rows):
         left, right = right, left
-    if _differs(left, columns) or _differs(right, rows):
+    if any(_differs(factor, rows) and _differs(factor, columns) for factor in pair):
         return "a factor differs along both rows and columns"
+    for factor, axes, kind in ((left, rows, "rows"), (right, columns, "columns")):
+        if not _has_all(factor, axes):
+            names = ", ".join(f"%{axis.value.name_hint}" for axis in axes)
+            return f"no factor has both axes of the {kind} ({names}) in its subscripts"
     a = _operand(op, instruction, left, rows, is_left=True)
     b = _operand(op, instruction, right, columns, is_left=False)
     if isinstance(a, str):
@@ -245,6 +195,8 @@ def _operand(
     transposed = _transposed(factor, digits, op, layout)
     if transposed is None and factor.bytes < REGISTER_BYTES:
         name = factor.load.memref.name_hint or "slab"
+        if pieces := (layout or layout_of(memref_type(factor.load.memref))).inner.data:
+            return f"rows of %{name} are cut into pieces (inner {pieces})"
         return f"rows of %{name} are no multiples of 16 bytes, neither along K nor across it"
     return MatrixOperand(
         factor.load, digits, op.axis, map, is_left, elements, fragments.k, transposed
@@ -260,7 +212,7 @@ def matrix_operand(load: loop.LoadOp, layout: SlabLayoutAttr) -> MatrixOperand |
     if not isinstance(op, loop.ReduceOp) or op.instruction is None:
         return None
     digits = _digits(op)
-    if digits is None:
+    if isinstance(digits, str):
         return None
     factor, is_left = Factor(load), _differs(Factor(load), digits[0])
     found = _operand(
@@ -287,19 +239,23 @@ def _differs(factor: Factor, axes: Sequence[Axis]) -> bool:
     return any(axis.value in factor.load.indices for axis in axes)
 
 
-def _digits(op: loop.ReduceOp) -> Digits | None:
+def _has_all(factor: Factor, axes: Sequence[Axis]) -> bool:
+    return all(axis.value in factor.load.indices for axis in axes)
+
+
+def _digits(op: loop.ReduceOp) -> Digits | str:
     """
-    Return the axes that are digits of an instruction's rows, and those of its columns; None if the
-    axes of the launch are not arranged for a matrix instruction.
+    Return the axes that are digits of an instruction's rows, and those of its columns; or the
+    reason why the axes of the launch are not arranged for a matrix instruction.
     """
     launch = _launch_around(op)
     lanes = [*launch.axes_at(Level.LANE)]
-    if launch.thread_axes()[-2:] != lanes:
-        return None
+    shape = [(axis.extent, axis.role) for axis in lanes]
+    if launch.thread_axes()[-2:] != lanes or shape != [(LANES_M, Role.M), (LANES_N, Role.N)]:
+        return "the lanes of a warp are not 8 rows by 4 pairs of columns"
     pairs = [a for a in launch.axes_at(Level.REGISTER) if a.extent > 1][-2:]
-    found = [(axis.extent, axis.role) for axis in (*lanes, *pairs)]
-    if found != [(LANES_M, Role.M), (LANES_N, Role.N), (2, Role.M), (2, Role.N)]:
-        return None
+    if [(axis.extent, axis.role) for axis in pairs] != [(2, Role.M), (2, Role.N)]:
+        return "the last two register axes are not 2 rows and 2 columns"
     return (pairs[0], lanes[0]), (lanes[1], pairs[1])
 
 

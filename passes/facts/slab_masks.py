@@ -17,7 +17,7 @@ mask: `loop.yield ... where [76 - %ko * 16 - %k]` in its stage, with the coordin
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop, tile
@@ -46,10 +46,16 @@ def slab_masks(
         if mask is None:
             return None
         if not _is_masked(stage, mask):
-            if not load.memref.has_one_use():
+            if not load.memref.has_one_use() or not _has_operands(stage, mask):
                 return None
             found[stage] = mask
     return found
+
+
+def _has_operands(stage: tile.StageOp, mask: Access) -> bool:
+    """True if the operands of a mask are axes of the stage, or of loops or the launch around it."""
+    _, operands = mask
+    return all(isinstance(v.owner, Block) and v.owner.is_ancestor(stage.yield_op) for v in operands)
 
 
 def _differs_among_threads(value: SSAValue) -> bool:

@@ -17,7 +17,7 @@ Each step multiplies every fragment of A by every fragment of B. Factors of floa
 tf32 first, or split into two parts (`split_tf32.py`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
@@ -27,8 +27,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
 from tilewright.passes.facts.matrix_product import (
-    MatrixOperand,
     MatrixProduct,
+    distinct_operands,
     matrix_products,
 )
 from tilewright.passes.kernel.emitter import Emitter
@@ -75,15 +75,17 @@ class MatrixReductions:
     ) -> None:
         """Load the fragments of a step, and add all their products to the sums."""
         (step,) = steps
-        loaded: dict[loop.LoadOp, Fragments] = {}
-        for operand in _distinct(operand for each in products for operand in (each.a, each.b)):
+        loaded: dict[tuple[loop.LoadOp, bool], Fragments] = {}
+        for operand in distinct_operands(
+            operand for each in products for operand in (each.a, each.b)
+        ):
             fragments = self.loads.load(operand, step)
             if products[0].fragments.element == f32:
                 fragments = rounded(fragments, self.values, self.emit)
-            loaded[operand.load] = fragments
+            loaded[operand.key] = fragments
         with self.values.nest(self._axes(op)):
             for product, result in zip(products, op.results, strict=True):
-                a, b = loaded[product.a.load], loaded[product.b.load]
+                a, b = loaded[product.a.key], loaded[product.b.key]
                 factors = (a.array, a.access(self.values), b.array, b.access(self.values))
                 sums = self.values.array(result), self._sums(op, [_ZERO, _ZERO])
                 self.emit.op(MatrixMultiplyOp(product.instruction, *factors, *sums))
@@ -98,19 +100,19 @@ class MatrixReductions:
         """
         split = SplitProducts(self.values, self.emit)
         of_b = {
-            b.load: [split.parts(self.loads.load(b, step)) for step in steps]
-            for b in _distinct(product.b for product in products)
+            b.key: [split.parts(self.loads.load(b, step)) for step in steps]
+            for b in distinct_operands(product.b for product in products)
         }
         columns = {axis: None for parts in of_b.values() for axis in parts[0].high.axes}
         rows = [axis for axis in self._axes(op) if axis not in columns]
         with self.values.nest(rows):
             of_a = {
-                a.load: [split.parts(self.loads.load(a, step, rows)) for step in steps]
-                for a in _distinct(product.a for product in products)
+                a.key: [split.parts(self.loads.load(a, step, rows)) for step in steps]
+                for a in distinct_operands(product.a for product in products)
             }
             with self.values.nest([*columns]):
                 for product, result in zip(products, op.results, strict=True):
-                    parts = [*zip(of_a[product.a.load], of_b[product.b.load], strict=True)]
+                    parts = [*zip(of_a[product.a.key], of_b[product.b.key], strict=True)]
                     split.multiply(parts, self.values.array(result), self._sums(op, []))
 
     def _axes(self, op: loop.ReduceOp) -> Sequence[SSAValue]:
@@ -123,8 +125,3 @@ class MatrixReductions:
         axes = self._axes(op)
         dims = [AffineExpr.dimension(at) for at in range(len(axes))]
         return [*dims, *in_fragment], [self.values.at(axis) for axis in axes]
-
-
-def _distinct(operands: Iterable[MatrixOperand]) -> Iterable[MatrixOperand]:
-    """Return the operands without those that are the same load as an operand before them."""
-    return {operand.load: operand for operand in operands}.values()

@@ -40,7 +40,8 @@ from tilewright.dialects.matrix_instruction import (
     MatrixInstructionAttr,
 )
 from tilewright.dialects.tile.attributes import Level
-from tilewright.passes.facts.matrix_product import factors_of, instructions_for, matrix_products
+from tilewright.passes.facts.matrix_factors import factors_of, instructions_for
+from tilewright.passes.facts.matrix_product import matrix_products
 from tilewright.passes.facts.memoised import held
 from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.reporting.trace import Rule

@@ -12,7 +12,7 @@ from math import log2
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.passes.cost.live_registers import NVRTC_EXTRA_REGISTERS
-from tilewright.passes.facts.matrix_product import multiplies_halves
+from tilewright.passes.facts.matrix_factors import multiplies_halves
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.register_tile_sizes import (
     WIDTHS,

@@ -149,3 +149,23 @@ kernel.func grid 1 block 32 @k(%x: memref<8x8xf16>) -> (%out: memref<8x8xf16>) {
   // CHECK: memref<8xf16, 5 : i64> takes 1 subscripts, got 2
   kernel.matrix_multiply m16n8k16_f16 %a[0, 0], %b[0], %d[0] : memref<8xf16, 5 : i64>, memref<4xf16, 5 : i64>, memref<4xf32, 5 : i64>
 }
+
+// -----
+
+kernel.func grid 1 block 48 @k(%x: memref<8x8xf16>) -> (%out: memref<8x8xf16>) {
+  %t = kernel.thread_id
+  %s = kernel.shared : memref<8x8xf16, 3 : i64>
+  %r = kernel.registers : memref<2xf16, 5 : i64>
+  // CHECK: a block of 48 threads is not whole warps, which execute this op; give it a multiple of 32
+  kernel.load_matrix %s[%t mod 8, 0] to %r[0] count 1 : memref<8x8xf16, 3 : i64>, memref<2xf16, 5 : i64>
+}
+
+// -----
+
+kernel.func grid 1 block 16 @k(%x: memref<8x8xf16>) -> (%out: memref<8x8xf16>) {
+  %a = kernel.registers : memref<8xf16, 5 : i64>
+  %b = kernel.registers : memref<4xf16, 5 : i64>
+  %d = kernel.registers : memref<4xf32, 5 : i64>
+  // CHECK: a block of 16 threads is not whole warps, which execute this op; give it a multiple of 32
+  kernel.matrix_multiply m16n8k16_f16 %a[0], %b[0], %d[0] : memref<8xf16, 5 : i64>, memref<4xf16, 5 : i64>, memref<4xf32, 5 : i64>
+}

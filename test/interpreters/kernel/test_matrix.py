@@ -260,7 +260,6 @@ ERRORS = [
     (wrong(f"{FILL}\n{BARRIER}\n{at('%t mod 16, 0', '2')}"), 32, "elements 2 to 9 of %r"),
     (wrong(f"{FILL}\n{BARRIER}\n{at('%t mod 16, 0', '1', count=1)}"), 32, "at byte 2 of %r"),
     (wrong(f"{FILL}\n{BARRIER}\n{IF}\n{LOAD}\n}}"), 32, "only some lanes of warp 0"),
-    (wrong(f"{FILL}\n{BARRIER}\n{LOAD}"), 48, "the last warp of a block has 16 lanes"),
 ]
 
 

@@ -150,6 +150,24 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<bf16, const>) -> (%out: !cuda.ptr<f32
 
 // -----
 
+cuda.func grid 1 block 32 @k() -> (%out: !cuda.ptr<f64>) {
+  %0 = cuda.literal 0 : i32
+  %row = cuda.let %0 : i32
+  // CHECK: matrices have elements bf16, f16 or f32, not f64
+  cuda.load_matrix %row to %out count 1 : i32, !cuda.ptr<f64>
+}
+
+// -----
+
+cuda.func grid 1 block 32 @k() -> (%out: !cuda.ptr<f32>) {
+  %0 = cuda.literal 0 : i32
+  %row = cuda.let %0 : i32
+  // CHECK: only 16-bit elements are transposed; store the slab of f32 transposed
+  cuda.load_matrix %row to %out count 1 transposed : i32, !cuda.ptr<f32>
+}
+
+// -----
+
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<bf16, const>) -> (%out: !cuda.ptr<f32>) {
   // CHECK: m16n8k16_f16 multiplies f16, not bf16
   cuda.matrix_multiply m16n8k16_f16 %x, %x, %out : !cuda.ptr<bf16, const>, !cuda.ptr<bf16, const>, !cuda.ptr<f32>
@@ -158,6 +176,6 @@ cuda.func grid 1 block 32 @k(%x: !cuda.ptr<bf16, const>) -> (%out: !cuda.ptr<f32
 // -----
 
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
-  // CHECK: m16n8k8_tf32x3 is several instructions
+  // CHECK: m16n8k8_tf32x3 is several instructions; write its multiplications one by one
   cuda.matrix_multiply m16n8k8_tf32x3 %x, %x, %out : !cuda.ptr<f32, const>, !cuda.ptr<f32, const>, !cuda.ptr<f32>
 }

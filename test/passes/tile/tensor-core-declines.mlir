@@ -147,3 +147,55 @@ loop.kernel @single(%a: memref<16x16xf32>, %b: memref<16x16xf32>) -> (%out: memr
     loop.store %acc, %out[%tm * 2 + %vm, %tn * 2 + %vn] : memref<16x16xf32>
   }
 }
+
+// The slabs are filled once, before the loop over %ko.
+// CHECK: skipped at mask_of_an_inner_axis: no slab can have the mask of its steps in place of its yield
+loop.kernel @mask_of_an_inner_axis(%a: memref<16x16xbf16>, %b: memref<16x16xbf16>) -> (%out: memref<16x16xf32>) {
+  tile.launch (%tm = thread 8 m, %tn = thread 8 n, %vm = register 2 m, %vn = register 2 n) {
+    %as = tile.stage (%i, %k) in [16, 16] {
+      %0 = loop.load %a[%i, %k] : memref<16x16xbf16>
+      loop.yield %0 : bf16
+    } : memref<16x16xbf16, 3 : i64>
+    %bs = tile.stage (%k, %j) in [16, 16] {
+      %0 = loop.load %b[%k, %j] : memref<16x16xbf16>
+      loop.yield %0 : bf16
+    } : memref<16x16xbf16, 3 : i64>
+    %acc = loop.reduce %ko in 2 with add {
+     %c = loop.reduce %ki in 16 with add {
+      %x = loop.load %as[%tm * 2 + %vm, %ki] : memref<16x16xbf16, 3 : i64>
+      %xf = arith.extf %x : bf16 to f32
+      %y = loop.load %bs[%ki, %tn * 2 + %vn] : memref<16x16xbf16, 3 : i64>
+      %yf = arith.extf %y : bf16 to f32
+      %xy = arith.mulf %xf, %yf : f32
+      loop.yield %xy where [20 - %ko * 16 - %ki] : f32
+     } : f32
+     loop.yield %c : f32
+    } : f32
+    loop.store %acc, %out[%tm * 2 + %vm, %tn * 2 + %vn] : memref<16x16xf32>
+  }
+}
+
+// CHECK: skipped at gather: subscripts of %as are data that may differ among the lanes of a warp
+loop.kernel @gather(%ids: memref<16xi32>, %a: memref<16x16xbf16>, %b: memref<16x16xbf16>) -> (%out: memref<16x16xf32>) {
+  tile.launch (%tm = thread 8 m, %tn = thread 8 n, %vm = register 2 m, %vn = register 2 n) {
+    %as = tile.stage (%i, %k) in [16, 16] {
+      %0 = loop.load %a[%i, %k] : memref<16x16xbf16>
+      loop.yield %0 : bf16
+    } : memref<16x16xbf16, 3 : i64>
+    %bs = tile.stage (%k, %j) in [16, 16] {
+      %0 = loop.load %b[%k, %j] : memref<16x16xbf16>
+      loop.yield %0 : bf16
+    } : memref<16x16xbf16, 3 : i64>
+    %id = loop.load %ids[%tm * 2 + %vm] : memref<16xi32>
+    %ix = loop.to_index %id below 16 : i32
+    %acc = loop.reduce %ki in 16 with add {
+      %x = loop.load %as[%ix, %ki] : memref<16x16xbf16, 3 : i64>
+      %xf = arith.extf %x : bf16 to f32
+      %y = loop.load %bs[%ki, %tn * 2 + %vn] : memref<16x16xbf16, 3 : i64>
+      %yf = arith.extf %y : bf16 to f32
+      %xy = arith.mulf %xf, %yf : f32
+      loop.yield %xy : f32
+    } : f32
+    loop.store %acc, %out[%tm * 2 + %vm, %tn * 2 + %vn] : memref<16x16xf32>
+  }
+}

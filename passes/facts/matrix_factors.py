@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Factors of the products that a reduction adds, and the matrix instructions for their types.
+
+    %0 = loop.load %as[%i, %k] : memref<64x64xbf16, 3 : i64>        a factor: loaded from a slab
+    %1 = arith.extf %0 : bf16 to f32
+    %2 = loop.load %bs[%k, %j] : memref<64x64xbf16, 3 : i64>        the other factor
+    %3 = arith.extf %2 : bf16 to f32
+    %4 = arith.mulf %1, %3 : f32                                    m16n8k16_bf16
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute, SSAValue
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.matrix_instruction import MatrixInstruction
+from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.products import products_of
+from tilewright.passes.facts.slab_masks import slab_masks
+
+
+class Factor(NamedTuple):
+    """Factor of the product that a reduction adds: a load from a slab, perhaps cast to float32."""
+
+    load: loop.LoadOp
+
+    @property
+    def element(self) -> Attribute:
+        """Type of the elements in memory."""
+        return self.load.result.type
+
+    @property
+    def bytes(self) -> int:
+        """Size of an element in bytes."""
+        return size_of(self.element)
+
+
+def factors_of(op: loop.ReduceOp) -> Sequence[tuple[Factor, Factor]] | str:
+    """Return the factors of each product that `op` adds, or the reason why there are none."""
+    products = products_of(op)
+    if op.monoid.data is not Monoid.ADD or any(type != f32 for type in op.result_types):
+        return "it does not add in float32"
+    if len(products) < len(op.results):
+        return "it adds values that are no products"
+    if op.is_bounded:
+        return "the steps of a chunk are bounded"
+    pairs: list[tuple[Factor, Factor]] = []
+    for product in products:
+        left, right = _factor(product.left.narrow), _factor(product.right.narrow)
+        if left is None or right is None:
+            return "a factor is computed where it is used; stage it (stage-inputs)"
+        pairs.append((left, right))
+    if slab_masks(op, [factor.load for pair in pairs for factor in pair]) is None:
+        return "no slab can have the mask of its steps in place of its yield"
+    return pairs
+
+
+def _factor(value: SSAValue) -> Factor | None:
+    """Return a value that is loaded from a slab as a factor, or None."""
+    load = value.owner
+    if not isinstance(load, loop.LoadOp) or load.mask is not None:
+        return None
+    return Factor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
+
+
+def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
+    """
+    Return the instructions that multiply elements of the types of the reduction's factors. Factors
+    of float32 are rounded to tf32 only if their products have the flag `afn`.
+    """
+    pairs = factors_of(op)
+    if isinstance(pairs, str):
+        return []
+    types = {factor.element for pair in pairs for factor in pair}
+    found = [each for each in MatrixInstruction if types == {each.fragments.element}]
+    is_rounded = all(product.is_approximate for product in products_of(op))
+    if not is_rounded and MatrixInstruction.M16N8K8_TF32 in found:
+        found.remove(MatrixInstruction.M16N8K8_TF32)
+    return found
+
+
+def multiplies_halves(op: loop.ReduceOp) -> bool:
+    """True if the reduction adds products of two slabs' elements of one half type."""
+    return any(each.fragments.element != f32 for each in instructions_for(op))
