@@ -19,7 +19,6 @@ from xdsl.utils.str_enum import StrEnum
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import MOST_ROW_BYTES
-from tilewright.dialects.types import size_of
 from tilewright.passes.cost.shared_budget import slab_bytes
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.tile.block_values import BlockValues
@@ -174,9 +173,7 @@ def _kinds(reuse: Reuse, value: SSAValue, *, is_beside: bool) -> Sequence[Kind]:
 
 
 def _is_loaded(value: SSAValue) -> bool:
-    """True if the value is a load, apart from casts that do not make it narrower."""
-    narrowest = size_of(value.type)
-    while isinstance(value.owner, _CASTS):
+    """True if the value is a load, apart from casts that do not round it."""
+    while isinstance(value.owner, _CASTS) and not isinstance(value.owner, arith.TruncFOp):
         value = value.owner.operands[0]
-        narrowest = min(narrowest, size_of(value.type))
-    return isinstance(value.owner, loop.LoadOp) and size_of(value.type) <= narrowest
+    return isinstance(value.owner, loop.LoadOp)

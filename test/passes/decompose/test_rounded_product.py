@@ -14,6 +14,7 @@ from xdsl.dialects.utils import FastMathFlag
 from tilewright import api
 from tilewright.codegen.printer import cuda_source
 from tilewright.dialects import loop
+from tilewright.dialects.schedule import ScheduleAttr
 
 Program = tuple[Callable[..., torch.Tensor], tuple[tuple[int, ...], ...]]
 
@@ -66,13 +67,15 @@ def test_without_a_precision_there_is_no_flag(name: str):
 
 def test_the_flag_alone_changes_no_cuda_text():
     """Without a schedule for tensor cores, products are multiplied as before."""
-    without, with_flag = (
-        _lowered(PROGRAMS["linear with bias"], "tile", precision)
-        for precision in ("highest", "high")
+    without, flagged, cleared = (
+        _lowered(PROGRAMS["linear with bias"], "loop", precision)
+        for precision in ("highest", "high", "high")
     )
-    for op in _summed_products(with_flag):
+    for op in _summed_products(cleared):
         op.fastmath = arith.FastMathFlagsAttr([])
-    assert str(with_flag) == str(without)
-    flagged = _lowered(PROGRAMS["linear with bias"], "tile", "high")
+    assert str(cleared) == str(without)
+    for op in (*without.ops, *flagged.ops):
+        if isinstance(op, loop.KernelOp):
+            op.planned = ScheduleAttr.parse("tileify,blockify-launch{m=16 n=16},mark-unroll")
     texts = [cuda_source(api.lower(each, "cuda", "sm_90a")) for each in (without, flagged)]
     assert texts[0] == texts[1]

@@ -123,9 +123,9 @@ def test_a_pinned_option_is_weighed_with_its_choices(capsys: pytest.CaptureFixtu
 
 
 def test_a_replaced_option_has_no_times_of_choices(capsys: pytest.CaptureFixture[str]) -> None:
-    pins = "plan-schedules,chunk-matmul-k{bk=64}"
+    pins = "plan-schedules,chunk-matmul-k{bk=128}"
     out = explained(capsys, "-c", MATMUL, "--target", "sm_90a", "--schedule", pins)
-    assert "chunk-matmul-k{bk=64}" in out
+    assert "chunk-matmul-k{bk=128}" in out
     assert "by the planner's model" not in out
 
 

@@ -143,11 +143,11 @@ def _ones(type: str) -> NDArray[Any]:
 
 def test_a_sum_has_chunks_for_each_split_and_tiles_overrun():
     types, schedule = _planned(MATMUL)
-    assert "blockify-launch{m=64 n=64}" in schedule
-    assert "chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster}" in schedule
-    assert "lookahead=2" in schedule
-    # 72 is a tile of 64 and 8; 264 is 2 blocks with four chunks of 32 each, and 8.
-    assert types == ["memref<1x72x264xf32>", "memref<264x72xf32>", "memref<1x72x72xf32>"]
+    assert "blockify-launch{m=128 n=64}" in schedule
+    assert "chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=last_block}" in schedule
+    assert "lookahead=1" in schedule
+    # 136 is a tile of 128 and 8; 520 is 4 blocks with two chunks of 64 each, and 8.
+    assert types == ["memref<1x136x520xf32>", "memref<520x72xf32>", "memref<1x136x72xf32>"]
 
 
 SPLIT_MATRICES = (
@@ -187,7 +187,7 @@ def test_sizes_that_a_mask_compares_stay_equal():
 
 
 def test_a_schedule_that_fits_no_sizes_is_refused():
-    schedule = _schedule(_module(MATMUL)).replace("bk=32", "bk=4096")
+    schedule = _schedule(_module(MATMUL)).replace("bk=64", "bk=4096")
     with pytest.raises(UnsupportedError, match="kernel 'mm' has no smaller sizes"):
         reduced(_kernel(_module(MATMUL)), schedule, TARGET)
 

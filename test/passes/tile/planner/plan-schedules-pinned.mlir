@@ -6,17 +6,17 @@
 
 // The planner by itself splits K over clusters of 2 blocks.
 // CHECK: loop.kernel @free
-// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=2 join=cluster},blockify-launch{m=32 n=64},cooperative-reduce,stage-inputs,register-tile{fm=4 fn=4 min_blocks=8},permute-register-tile,double-buffer{depth=3},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=2},mark-unroll"
+// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=16 n=128},cooperative-reduce,stage-inputs,register-tile{fm=2 fn=8 fk=1 min_blocks=4},tensor-core,permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
 
-// A pinned factor leaves choices with other joins and tiles.
+// A pinned factor leaves choices with other tiles.
 // CHECK: loop.kernel @narrowed
-// CHECK: } planned "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},cooperative-reduce,stage-inputs,register-tile{fm=8 fn=4 min_blocks=5},permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
-// DONE:  } schedule "tileify,chunk-matmul-k{bk=32},split-matmul-k{factor=4 join=last_block},blockify-launch{m=64 n=64},stage-inputs{raw=x,w},register-tile{fm=8 fn=4 fk=4 min_blocks=5},permute-register-tile{vm=4 vn=4 lanes_m=2 fastest=n},double-buffer{depth=2},tma-copy{slabs=xs,ws},pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
+// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=cluster},blockify-launch{m=32 n=128},cooperative-reduce,stage-inputs,register-tile{fm=4 fn=8 fk=1 min_blocks=3},tensor-core,permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
+// DONE:  } schedule "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=cluster},blockify-launch{m=32 n=128},stage-inputs{raw=x,w},register-tile{fm=4 fn=8 fk=1 min_blocks=3},tensor-core{instr=m16n8k8_tf32x3},double-buffer{depth=2},tma-copy{slabs=xs,ws},split-inner-for-swizzle{width=128 slabs=xs,ws},pipeline-k-outer{lookahead=1},mark-unroll{limit=16}"
 
-// No choice has chunks of 64 steps: from that step on, each pass decides the options that are not pinned.
+// No choice has chunks of 128 steps: from that step on, each pass decides the options that are not pinned.
 // CHECK: loop.kernel @replaced
-// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k,blockify-launch,cooperative-reduce,stage-inputs,register-tile,permute-register-tile,double-buffer,tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer,mark-unroll{limit=8}"
-// DONE:  } schedule "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=cluster},blockify-launch{m=8 n=32},stage-inputs{raw=x,w},register-tile{fm=1 fn=2 fk=4 min_blocks=9},permute-register-tile{vm=1 vn=2 lanes_m=2 fastest=n},double-buffer{depth=2},tma-copy{slabs=xs,ws},split-inner-for-swizzle{width=32 slabs=xs},pipeline-k-outer{lookahead=1},mark-unroll{limit=8}"
+// CHECK: } planned "tileify,chunk-matmul-k{bk=128},split-matmul-k,blockify-launch,cooperative-reduce,stage-inputs,register-tile,tensor-core,permute-register-tile,double-buffer,tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer,mark-unroll{limit=8}"
+// DONE:  } schedule "tileify,chunk-matmul-k{bk=128},split-matmul-k{factor=4 join=cluster},blockify-launch{m=8 n=32},stage-inputs{raw=x,w},register-tile{fm=1 fn=2 fk=4 min_blocks=8},permute-register-tile{vm=1 vn=2 lanes_m=2 fastest=n},double-buffer{depth=2},tma-copy{slabs=xs,ws},split-inner-for-swizzle{width=128 slabs=xs},pipeline-k-outer{lookahead=1},mark-unroll{limit=8}"
 loop.kernel @free(%x: memref<512x512xf32>, %w: memref<512x512xf32>) -> (%out: memref<512x512xf32>) {
   loop.for %i in 512 m, %j in 512 n {
     %sum = loop.reduce %k in 512 with add {
@@ -51,4 +51,4 @@ loop.kernel @replaced(%x: memref<512x512xf32>, %w: memref<512x512xf32>) -> (%out
     } : f32
     loop.store %sum, %out[%i, %j] : memref<512x512xf32>
   }
-} planned "mark-unroll{limit=8},plan-schedules,chunk-matmul-k{bk=64}"
+} planned "mark-unroll{limit=8},plan-schedules,chunk-matmul-k{bk=128}"

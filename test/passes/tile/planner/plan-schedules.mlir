@@ -5,11 +5,11 @@
 
 // TWICE: skipped at mm: its steps are planned
 
-// A product of 512x3584x3584 has 448 tiles of 64x64: K is split to balance the work of all SMs. Blocks
-// of a cluster join on targets with clusters.
+// A product of 512x3584x3584 has 224 tiles of 128x64, two for an SM: K is split to balance the work of all
+// SMs. Matrix instructions multiply the factors in parts.
 // CHECK-LABEL: loop.kernel @mm
-// CHECK:       } planned "tileify,chunk-matmul-k{bk={{(16|32)}}},split-matmul-k{factor=2 join=cluster},blockify-launch{m=64 n=64},
-// CHECK-SAME:    register-tile{fm=8 fn=4 min_blocks=5}
+// CHECK:       } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=last_block},blockify-launch{m=128 n=64},
+// CHECK-SAME:    register-tile{fm=8 fn=8 fk=1 min_blocks=2},tensor-core,
 // CHECK-SAME:    mark-unroll"
 // AMPERE:      split-matmul-k{factor={{[0-9]+}} join=last_block}
 loop.kernel @mm(%a: memref<512x3584xf32>, %b: memref<3584x3584xf32>) -> (%out: memref<512x3584xf32>) {

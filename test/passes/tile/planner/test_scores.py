@@ -52,15 +52,11 @@ def evidence(parse: Parse, heads: int, size: int) -> KernelEvidence:
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("heads", "size", "most"), [(32, 64, 1263), (28, 128, 1214)])
-def test_short_loops_multiply_most_of_the_time(
-    parse: Parse, heads: int, size: int, most: int
-) -> None:
-    # With few chunks, the overhead of each chunk counts: addresses and waiting. At most `most`
-    # instructions of the loop contain 1024 multiply-adds. The loop has one instruction fewer unless
-    # NVRTC reloads part of a vector. This depends on the addresses of the memory that NVRTC is
-    # given.
+@pytest.mark.parametrize(("heads", "size"), [(32, 64), (28, 128)])
+def test_short_loops_multiply_most_of_the_time(parse: Parse, heads: int, size: int) -> None:
+    # With few chunks, the overhead of each chunk counts: addresses and waiting. Factors of float32
+    # are split for three matrix instructions each; other instructions are at most nine tenths.
     kernel = evidence(parse, heads, size)
     assert kernel.resources.spill_store_bytes == 0
     assert kernel.loop is not None
-    assert kernel.loop.mix.share(Category.FFMA) >= 1024 / most
+    assert kernel.loop.mix.share(Category.HMMA) >= 0.1
