@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Range, Ranges, sum_of
+from tilewright.dialects.index import Range, Ranges, range_of, sum_of
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, is_division, steps_below_zero
 
@@ -53,7 +53,10 @@ def _magnitude(known: Range | None) -> float:
 
 
 def _sum_bound(expr: AffineExpr, ranges: Ranges) -> float:
-    """Return a bound on the absolute value of every partial sum of `expr`, in any order."""
+    """
+    Return a bound on the absolute value of every partial sum of `expr`, in any order, and of every
+    dividend in it.
+    """
     match expr:
         case AffineConstantExpr(value):
             return abs(value)
@@ -64,5 +67,21 @@ def _sum_bound(expr: AffineExpr, ranges: Ranges) -> float:
             return _sum_bound(dividend, ranges) + below * divisor
         case _:
             value = sum_of(expr)
-            terms = [abs(factor) * _sum_bound(atom, ranges) for atom, factor in value.terms.items()]
-            return abs(value.constant) + sum(terms)
+            terms = [
+                abs(factor) * _value_bound(atom, ranges) for atom, factor in value.terms.items()
+            ]
+            inside = [_sum_bound(atom, ranges) for atom in value.terms]
+            return max(abs(value.constant) + sum(terms), *inside, 0)
+
+
+def _value_bound(atom: AffineExpr, ranges: Ranges) -> float:
+    """
+    Return a bound on the absolute value of a term. Of a quotient or a remainder it is smaller than
+    that of the dividend, which is made positive before it is divided.
+    """
+    match atom:
+        case AffineBinaryOpExpr(_, dividend, AffineConstantExpr(divisor)) if is_division(atom):
+            added = steps_below_zero(dividend, divisor, ranges) or 0
+            return min(_magnitude(range_of(atom, ranges)) + added, _sum_bound(atom, ranges))
+        case _:
+            return _sum_bound(atom, ranges)

@@ -25,3 +25,14 @@ kernel.func grid 8 block 32 @k(%x: memref<2xf32>) -> (%out: memref<8xf32>) {
   %t = kernel.thread_id
   loop.store %sum, %out[%b] where [0 - %t] : memref<8xf32>
 }
+
+// A quotient is smaller than its dividend: its multiple is an int, although that of the dividend is not.
+
+// CHECK: const int b = blockIdx.x;
+// CHECK: const float v = x[b / 256 * 524288 + b % 256];
+kernel.func grid 8192 block 32 @q(%x: memref<16777216xf32>) -> (%out: memref<8192xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %v = loop.load %x[%b floordiv 256 * 524288 + %b mod 256] : memref<16777216xf32>
+  loop.store %v, %out[%b] where [0 - %t] : memref<8192xf32>
+}

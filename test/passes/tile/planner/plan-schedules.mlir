@@ -8,7 +8,7 @@
 // A product of 512x3584x3584 has 224 tiles of 128x64, two for an SM: K is split to balance the work of all
 // SMs. Matrix instructions multiply the factors in parts.
 // CHECK-LABEL: loop.kernel @mm
-// CHECK:       } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=last_block},blockify-launch{m=128 n=64},
+// CHECK:       } planned "tileify,chunk-matmul-k{bk={{(32|64)}}},split-matmul-k{factor=4 join=last_block},blockify-launch{m=128 n=64},
 // CHECK-SAME:    register-tile{fm=8 fn=8 fk=1 min_blocks=2},tensor-core,
 // CHECK-SAME:    mark-unroll"
 // AMPERE:      split-matmul-k{factor={{[0-9]+}} join=last_block}
