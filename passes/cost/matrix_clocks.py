@@ -2,11 +2,12 @@
 """
 Model of a main loop on tensor cores: clocks of an SM whose warps multiply from shared memory.
 
-    clocks = max(tensor cores, shared memory, issue)
+    clocks = max(tensor cores, shared memory, issue, float32)
 
 * tensor cores: matrix instructions of a scheduler's warps, at the target's interval (`mma_clocks`);
 * shared memory: wavefronts of `ldmatrix`, one for each register of a fragment, without conflicts;
-* issue: matrix instructions, `ldmatrix` of four registers, and roundings of float32.
+* issue: matrix instructions, `ldmatrix` of four registers, and roundings of float32;
+* float32: instructions that split factors, at the target's number of float32 lanes.
 
 Each warp loads its fragments of A and of B once for each step of the instruction along k. For
 example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
@@ -50,6 +51,7 @@ class MatrixClocks(NamedTuple):
     tensor: float
     shared: float
     issue: float
+    float32: float
 
     @property
     def total(self) -> float:
@@ -143,4 +145,5 @@ def matrix_clocks(tile: WarpTile, warps: int, target: Target) -> MatrixClocks:
         of_scheduler * tile.instructions * target.mma_clocks,
         warps * tile.loaded_registers,
         of_scheduler * (tile.instructions + loads + tile.other_instructions),
+        of_scheduler * tile.float32_instructions * WARP_SIZE * SCHEDULERS / target.fp32_lanes,
     )

@@ -223,7 +223,7 @@ class Tiling(NamedTuple):
         filling = self.slab_bytes(problem) / (BANKS * BANK_BYTES)
         turns = self.tile.threads / WARP_SIZE / SCHEDULERS
         reading = turns * clocks.shared * self.operands(problem) / (self.tile.fm + self.tile.fn)
-        multiplying = turns * problem.sums * max(clocks.tensor, clocks.issue)
+        multiplying = turns * problem.sums * max(clocks.tensor, clocks.issue, clocks.float32)
         return max(multiplying, reading + filling)
 
     def _joining(self, problem: Contraction, target: Target, most: int) -> float:

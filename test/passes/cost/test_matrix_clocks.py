@@ -29,17 +29,17 @@ def test_work_of_a_warp(tile: WarpTile, instructions: int, registers: int):
     ("tile", "warps", "name", "clocks", "share"),
     [
         # 128x128x64 by eight warps: 2 * 64 * 6; 8 * 96; 2 * (64 + 24)
-        (WarpTile(64, 32, 64, BF16), 8, "sm_90a", (768, 768, 176), 1),
-        (WarpTile(64, 32, 64, BF16), 8, "sm_80", (1024, 768, 176), 1),
-        (WarpTile(64, 32, 64, BF16), 8, "sm_120", (4096, 768, 176), 1),
+        (WarpTile(64, 32, 64, BF16), 8, "sm_90a", (768, 768, 176, 0), 1),
+        (WarpTile(64, 32, 64, BF16), 8, "sm_80", (1024, 768, 176, 0), 1),
+        (WarpTile(64, 32, 64, BF16), 8, "sm_120", (4096, 768, 176, 0), 1),
         # 128x64x64 by eight warps of 32x32: 2 * 32 * 6; 8 * 64; 2 * (32 + 16)
-        (WarpTile(32, 32, 64, BF16), 8, "sm_90a", (384, 512, 96), 0.75),
+        (WarpTile(32, 32, 64, BF16), 8, "sm_90a", (384, 512, 96, 0), 0.75),
         # 128x128x64 by four warps of 64x64: 128 * 6; 4 * 128; 128 + 32
-        (WarpTile(64, 64, 64, BF16), 4, "sm_90a", (768, 512, 160), 1),
+        (WarpTile(64, 64, 64, BF16), 4, "sm_90a", (768, 512, 160, 0), 1),
         # five warps: one scheduler has two of them
-        (WarpTile(64, 64, 64, BF16), 5, "sm_90a", (1536, 640, 320), 1),
+        (WarpTile(64, 64, 64, BF16), 5, "sm_90a", (1536, 640, 320, 0), 1),
         # float32 by three products on tf32: 2 * 192 * 6; 8 * 96; 2 * (192 + 24 + 96 * 6 + 128 * 4)
-        (WarpTile(64, 32, 32, TF32X3), 8, "sm_90a", (2304, 768, 2608), 2304 / 2608),
+        (WarpTile(64, 32, 32, TF32X3), 8, "sm_90a", (2304, 768, 2608, 1600), 2304 / 2608),
     ],
 )
 def test_clocks_of_an_sm(
