@@ -264,6 +264,13 @@ def optional_mask(mask: Access | None) -> tuple[list[SSAValue], AffineMapAttr | 
     return [distinct[p] for p in used], map
 
 
+def conditions_of(mask: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:
+    """Return the conditions of a mask as a set, each in canonical form with its own operands."""
+    exprs, operands = mask or ((), ())
+    found = (optional_mask(([expr], operands)) for expr in exprs)
+    return {(map, tuple(values)) for values, map in found if map is not None}
+
+
 @lru_cache(maxsize=1 << 14)
 def _needed(
     exprs: tuple[AffineExpr, ...], values: tuple[int, ...], ranges: tuple[Range | None, ...]

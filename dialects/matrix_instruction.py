@@ -22,6 +22,22 @@ from tilewright.dialects.target import WARP_SIZE
 LANES_M, LANES_N = 8, 4
 """Number of rows, and of pairs of columns of D, that differ among lanes; columns differ first."""
 
+MATRIX_ROWS = 8
+"""Number of rows of a matrix that `ldmatrix` loads."""
+
+MATRIX_ROW_BYTES = 16
+"""Bytes of one row of a matrix that `ldmatrix` loads, and the alignment of the row."""
+
+REGISTER_BYTES = MATRIX_ROWS * MATRIX_ROW_BYTES // WARP_SIZE
+"""Bytes of a matrix that `ldmatrix` gives to a lane, and the alignment of a fragment."""
+
+MATRIX_COUNTS = (1, 2, 4)
+"""Numbers of matrices that one `ldmatrix` can load."""
+MOST_MATRICES = max(MATRIX_COUNTS)
+
+STEPS_OF_SUM = 16
+"""Steps of K whose split products have a sum of their own (`passes/kernel/split_tf32.py`)."""
+
 
 class MatrixInstruction(StrEnum):
     """A matrix instruction, named by its sizes and the type of A's and B's elements."""

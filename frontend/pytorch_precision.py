@@ -24,6 +24,7 @@ def pytorch_precisions() -> Precisions:
     """
     import torch
 
+    # PyTorch declares no types for the settings of single operations.
     return _precisions(matmul_word(), torch.backends.cudnn.conv.fp32_precision)  # pyright: ignore
 
 
@@ -39,7 +40,8 @@ def matmul_word() -> str:
     try:
         return torch.get_float32_matmul_precision()
     except RuntimeError:
-        # PyTorch refuses this question if the program has set `fp32_precision` of a backend.
+        # PyTorch refuses this question if the program has set `fp32_precision` of a backend, for
+        # which it declares no type.
         own = torch.backends.cuda.matmul.fp32_precision  # pyright: ignore
         return "high" if own == "tf32" else "highest"
 

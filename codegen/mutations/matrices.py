@@ -15,13 +15,14 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from tilewright.codegen.mutations.accesses import set_result, subscripts
 from tilewright.codegen.mutations.mutation import Mutation, Rules, dropped
 from tilewright.dialects import kernel
-from tilewright.dialects.kernel.matrix import ROWS, Fragment
+from tilewright.dialects.kernel.matrix import Fragment
+from tilewright.dialects.matrix_instruction import MATRIX_ROWS
 from tilewright.dialects.types import memref_type
 
 _PARTNERS = {
     1: "rows of two lanes exchanged",
-    ROWS: "two matrices exchanged",
-    2 * ROWS: "two pairs of matrices exchanged",
+    MATRIX_ROWS: "two matrices exchanged",
+    2 * MATRIX_ROWS: "two pairs of matrices exchanged",
 }
 """Distances of the lanes of a warp that exchange the rows that they give, with descriptions."""
 

@@ -44,22 +44,17 @@ from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.barrier import block_around
 from tilewright.dialects.kernel.grid import RemoteOp
 from tilewright.dialects.kernel.registers import LOCAL
-from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
+from tilewright.dialects.matrix_instruction import (
+    MATRIX_COUNTS,
+    MATRIX_ROW_BYTES,
+    MATRIX_ROWS,
+    REGISTER_BYTES,
+    MatrixInstruction,
+    MatrixInstructionAttr,
+)
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.types import memref_type, size_of
-
-ROWS = 8
-"""Number of rows of a matrix that `ldmatrix` loads."""
-
-ROW_BYTES = 16
-"""Bytes of one row of a matrix that `ldmatrix` loads, and the alignment of the row."""
-
-WORD_BYTES = ROWS * ROW_BYTES // WARP_SIZE
-"""Bytes of a matrix that `ldmatrix` gives to a lane, and the alignment of a fragment."""
-
-COUNTS = (1, 2, 4)
-"""Numbers of matrices that one `ldmatrix` can load."""
 
 
 @segmented
@@ -134,17 +129,17 @@ class LoadMatrixOp(FormedOp, SegmentedOp):
     @property
     def row_elements(self) -> int:
         """Number of elements of one row of a matrix."""
-        return ROW_BYTES // size_of(self.element)
+        return MATRIX_ROW_BYTES // size_of(self.element)
 
     @property
     def target_elements(self) -> int:
         """Number of elements that a lane receives."""
-        return self.count.value.data * WORD_BYTES // size_of(self.element)
+        return self.count.value.data * REGISTER_BYTES // size_of(self.element)
 
     @property
     def addressing_lanes(self) -> int:
         """Number of lanes of a warp whose subscripts are rows of a matrix."""
-        return self.count.value.data * ROWS
+        return self.count.value.data * MATRIX_ROWS
 
     def surroundings(self) -> Hashable:
         return isinstance(self.source.owner, RemoteOp), block_around(self)
@@ -275,8 +270,8 @@ def verify_matrices(element: Attribute, count: int, *, is_transposed: bool) -> N
     """Raise `VerifyException` if one `ldmatrix` cannot load `count` matrices of these elements."""
     if element not in (*HALVES, f32):
         raise VerifyException(f"matrices have elements bf16, f16 or f32, not {element}")
-    if count not in COUNTS:
-        raise VerifyException(f"one instruction loads {COUNTS} matrices, not {count}")
+    if count not in MATRIX_COUNTS:
+        raise VerifyException(f"one instruction loads {MATRIX_COUNTS} matrices, not {count}")
     if is_transposed and element not in HALVES:
         raise VerifyException(
             f"only 16-bit elements are transposed; store the slab of {element} transposed"

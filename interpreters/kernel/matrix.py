@@ -13,7 +13,8 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects.kernel import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
-from tilewright.dialects.kernel.matrix import ROW_BYTES, ROWS, WORD_BYTES, Fragment
+from tilewright.dialects.kernel.matrix import Fragment
+from tilewright.dialects.matrix_instruction import MATRIX_ROW_BYTES, MATRIX_ROWS, REGISTER_BYTES
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import layout_of
 from tilewright.dialects.types import memref_type, size_of
@@ -34,7 +35,7 @@ _LANES = np.arange(WARP_SIZE)[:, None]
 def _load_matrix(machine: Threads, op: LoadMatrixOp) -> None:
     _check_warps(machine, op)
     type = memref_type(op.source)
-    axis, each = layout_of(type).innermost(type), WORD_BYTES // size_of(op.element)
+    axis, each = layout_of(type).innermost(type), REGISTER_BYTES // size_of(op.element)
     source = Place(op.source, op.source_map.data, (*op.source_indices,), axis, op.row_elements)
     offset = offsets(machine, op, source, machine.active)
     _check_rows(machine, op, source)
@@ -47,7 +48,7 @@ def _load_matrix(machine: Threads, op: LoadMatrixOp) -> None:
         row, column = column, row
     target = Fragment(op.target, op.target_map, (*op.target_indices,), op.target_elements)
     rows = _by_warp(machine, values)
-    _write(machine, op, target, rows[..., matrix * ROWS + row, column])
+    _write(machine, op, target, rows[..., matrix * MATRIX_ROWS + row, column])
 
 
 def _matrix_multiply(machine: Threads, op: MatrixMultiplyOp) -> None:
@@ -92,11 +93,11 @@ def _check_rows(machine: Threads, op: LoadMatrixOp, rows: Place) -> None:
     inner = layout_of(memref_type(rows.memref)).inner.data
     if inner % rows.width:
         raise fail(op, f"a row of {rows.width} elements crosses pieces of {inner} elements")
-    byte = misaligned(machine, rows, machine.active, ROW_BYTES)
+    byte = misaligned(machine, rows, machine.active, MATRIX_ROW_BYTES)
     if byte is not None:
         raise fail(
             op,
-            f"a row begins at byte {byte} of {rows.name}, not at a multiple of {ROW_BYTES}",
+            f"a row begins at byte {byte} of {rows.name}, not at a multiple of {MATRIX_ROW_BYTES}",
             remedy="pad rows to a multiple of 16 bytes, and step by whole rows of a matrix",
         )
 
@@ -125,12 +126,12 @@ def _write(machine: Threads, op: Operation, fragment: Fragment, values: Array) -
 def _place(machine: Threads, op: Operation, fragment: Fragment) -> Place:
     """Return the place of a fragment; raise `InterpreterError` unless it begins at a word."""
     place = Place(fragment.memref, fragment.map.data, fragment.indices, None, fragment.elements)
-    byte = misaligned(machine, place, machine.active, WORD_BYTES)
+    byte = misaligned(machine, place, machine.active, REGISTER_BYTES)
     if byte is not None:
         raise fail(
             op,
             f"a fragment begins at byte {byte} of {place.name}, inside of a register",
-            remedy=f"begin at a multiple of {WORD_BYTES} bytes",
+            remedy=f"begin at a multiple of {REGISTER_BYTES} bytes",
         )
     return place
 

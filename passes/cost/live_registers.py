@@ -20,8 +20,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.copy import CopyOp
-from tilewright.dialects.kernel.matrix import WORD_BYTES, LoadMatrixOp, MatrixMultiplyOp
+from tilewright.dialects.kernel.matrix import LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
+from tilewright.dialects.matrix_instruction import REGISTER_BYTES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import is_computation
 from tilewright.passes.cost.matrix_work import matrix_work
@@ -164,7 +165,7 @@ def registers_of(value: SSAValue) -> int:
             isinstance(use.operation, LoadMatrixOp | MatrixMultiplyOp | CopyOp)
             for use in value.uses
         ):
-            return -(-elements * size_of(array.element_type) // WORD_BYTES)
+            return -(-elements * size_of(array.element_type) // REGISTER_BYTES)
         return elements * _of_scalar(array.element_type)
     if isinstance(value.type, MemRefType) or isinstance(owner, arith.ConstantOp):
         return 0

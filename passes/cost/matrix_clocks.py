@@ -20,11 +20,15 @@ example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
 
 from typing import NamedTuple
 
-from tilewright.dialects.matrix_instruction import Fragments, MatrixInstruction
+from tilewright.dialects.matrix_instruction import (
+    MOST_MATRICES,
+    REGISTER_BYTES,
+    STEPS_OF_SUM,
+    Fragments,
+    MatrixInstruction,
+)
 from tilewright.dialects.target import SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.types import size_of
-
-_REGISTER_BYTES = 4
 
 _TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 6, 4
 """
@@ -37,12 +41,6 @@ _FLOAT_TO_SPLIT = 3
 
 _FLOPS_TO_SPLIT, _FLOPS_TO_ADD = 4, 6
 """Operations of these instructions for an element, and for a sum; a multiply-add counts as two."""
-
-_STEPS_OF_SUM = 16
-"""Steps of K in a sum of split products (`passes/kernel/split_tf32.py`)."""
-
-_LOADED = 4
-"""Registers of a thread that one `ldmatrix` loads at most."""
 
 
 class MatrixClocks(NamedTuple):
@@ -85,7 +83,7 @@ class WarpTile(NamedTuple):
         shape = self.instruction.fragments
         m, n, k = self._fragments(shape)
         elements = k * (m * shape.elements_a + n * shape.elements_b)
-        return elements * size_of(shape.element) // _REGISTER_BYTES
+        return elements * size_of(shape.element) // REGISTER_BYTES
 
     @property
     def other_instructions(self) -> int:
@@ -93,32 +91,37 @@ class WarpTile(NamedTuple):
         Instructions that round factors of float32 to tf32, or split them and add the sums of the
         three products to the float32 sum.
         """
-        elements = (self.m + self.n) * self.k // WARP_SIZE
         match self.instruction:
             case MatrixInstruction.M16N8K8_TF32:
-                return elements * _TO_ROUND
+                return self._elements * _TO_ROUND
             case MatrixInstruction.M16N8K8_TF32X3:
-                sums = self.m * self.n // WARP_SIZE * self.k // _STEPS_OF_SUM
-                return elements * _TO_SPLIT + sums * _TO_ADD
+                return self._elements * _TO_SPLIT + self._sums * _TO_ADD
             case _:
                 return 0
 
     @property
     def float32_instructions(self) -> int:
         """Number of the `other_instructions` that the float32 lanes execute."""
-        if self.instruction is not MatrixInstruction.M16N8K8_TF32X3:
+        if not self.instruction.is_split:
             return 0
-        elements = (self.m + self.n) * self.k // WARP_SIZE
-        return self.other_instructions - elements * (_TO_SPLIT - _FLOAT_TO_SPLIT)
+        return self._elements * _FLOAT_TO_SPLIT + self._sums * _TO_ADD
 
     @property
     def float32_flops(self) -> int:
         """Number of operations of the `float32_instructions`."""
-        if self.instruction is not MatrixInstruction.M16N8K8_TF32X3:
+        if not self.instruction.is_split:
             return 0
-        elements = (self.m + self.n) * self.k // WARP_SIZE
-        sums = self.m * self.n // WARP_SIZE * self.k // _STEPS_OF_SUM
-        return elements * _FLOPS_TO_SPLIT + sums * _FLOPS_TO_ADD
+        return self._elements * _FLOPS_TO_SPLIT + self._sums * _FLOPS_TO_ADD
+
+    @property
+    def _elements(self) -> int:
+        """Elements of both factors in a lane."""
+        return (self.m + self.n) * self.k // WARP_SIZE
+
+    @property
+    def _sums(self) -> int:
+        """Sums of split products that a lane adds to float32 sums."""
+        return self.m * self.n // WARP_SIZE * self.k // STEPS_OF_SUM
 
     @property
     def fragment_registers(self) -> int:
@@ -128,7 +131,7 @@ class WarpTile(NamedTuple):
         """
         shape = self.instruction.fragments
         is_split = self.instruction.is_split
-        together = min(self.k, _STEPS_OF_SUM) if is_split else shape.k
+        together = min(self.k, STEPS_OF_SUM) if is_split else shape.k
         loaded = self._replace(k=together).loaded_registers
         return 2 * (loaded + shape.elements_d) if is_split else loaded
 
@@ -140,7 +143,7 @@ class WarpTile(NamedTuple):
 def matrix_clocks(tile: WarpTile, warps: int, target: Target) -> MatrixClocks:
     """Return the clocks of an SM on which `warps` resident warps do one `tile` each."""
     of_scheduler = -(-warps // SCHEDULERS)
-    loads = -(-tile.loaded_registers // _LOADED)
+    loads = -(-tile.loaded_registers // MOST_MATRICES)
     return MatrixClocks(
         of_scheduler * tile.instructions * target.mma_clocks,
         warps * tile.loaded_registers,

@@ -14,12 +14,13 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
+from tilewright.dialects.matrix_instruction import MATRIX_ROWS
 from tilewright.dialects.target import WARP_SIZE, WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.shared_banks import Wavefronts, wavefronts_at
 from tilewright.passes.facts.affine_values import values_at
-from tilewright.passes.facts.matrix_product import MATRIX_ROWS, MatrixOperand, matrix_operand
+from tilewright.passes.facts.matrix_product import MatrixOperand, matrix_operand
 
 _D0, _ZERO = AffineExpr.dimension(0), AffineExpr.constant(0)
 

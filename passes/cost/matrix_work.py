@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N, MOST_MATRICES
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.matrix_clocks import WarpTile
 from tilewright.passes.facts.matrix_product import (
@@ -23,9 +23,6 @@ from tilewright.passes.facts.matrix_product import (
     distinct_operands,
     matrix_products,
 )
-
-_LOADED = 4
-"""Registers of a thread that one `ldmatrix` loads at most."""
 
 _IN_FRAGMENT = 2
 """Rows of A, or columns of B, that a thread has in a fragment of D."""
@@ -115,4 +112,4 @@ def _loads(operand: MatrixOperand, copies: int, steps: int) -> int:
     """
     fragments = copies // _IN_FRAGMENT * (steps // operand.steps)
     registers = fragments * operand.elements // operand.per_register
-    return registers if operand.transposed is None else -(-registers // _LOADED)
+    return registers if operand.transposed is None else -(-registers // MOST_MATRICES)

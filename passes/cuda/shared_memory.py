@@ -16,8 +16,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.dialects import cuda, kernel
 from tilewright.dialects.cuda.memory import PooledOp, PoolOp, SharedOp
 from tilewright.dialects.kernel.copy import CopyingOp
-from tilewright.dialects.kernel.matrix import ROW_BYTES, WORD_BYTES
 from tilewright.dialects.kernel.ring import RingOp, RingType, TmaCopyOp
+from tilewright.dialects.matrix_instruction import MATRIX_ROW_BYTES, REGISTER_BYTES
 from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.writer import Writer
@@ -130,8 +130,8 @@ def _alignment_for(op: Operation, memref: SSAValue) -> int:
         case CopyingOp():
             return op.num_bytes
         case kernel.LoadMatrixOp() if op.source is memref:
-            return ROW_BYTES
+            return MATRIX_ROW_BYTES
         case kernel.LoadMatrixOp() | kernel.MatrixMultiplyOp():
-            return WORD_BYTES
+            return REGISTER_BYTES
         case _:
             return 0

@@ -19,7 +19,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.products import products_of
+from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.slab_masks import slab_masks
 
 
@@ -68,19 +68,8 @@ def _factor(value: SSAValue) -> Factor | None:
 
 
 def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
-    """
-    Return the instructions that multiply elements of the types of the reduction's factors. Factors
-    of float32 are rounded to tf32 only if their products have the flag `afn`.
-    """
-    pairs = factors_of(op)
-    if isinstance(pairs, str):
-        return []
-    types = {factor.element for pair in pairs for factor in pair}
-    found = [each for each in MatrixInstruction if types == {each.fragments.element}]
-    is_rounded = all(product.is_approximate for product in products_of(op))
-    if not is_rounded and MatrixInstruction.M16N8K8_TF32 in found:
-        found.remove(MatrixInstruction.M16N8K8_TF32)
-    return found
+    """Return the instructions for the products that `op` adds, if all factors are in slabs."""
+    return [] if isinstance(factors_of(op), str) else instructions_of(products_of(op))
 
 
 def multiplies_halves(op: loop.ReduceOp) -> bool:

@@ -29,6 +29,8 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.matrix_instruction import (
     LANES_M,
     LANES_N,
+    MATRIX_ROWS,
+    REGISTER_BYTES,
     Fragments,
     MatrixInstruction,
 )
@@ -39,10 +41,6 @@ from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.matrix_bodies import reason_against_body
 from tilewright.passes.facts.matrix_factors import Factor, factors_of, instructions_for
 from tilewright.passes.facts.vector_width import VectorAccess
-
-REGISTER_BYTES = 4
-MATRIX_ROWS = 8
-"""Rows of 16 bytes in each matrix that `ldmatrix` loads."""
 
 
 class MatrixOperand(NamedTuple):

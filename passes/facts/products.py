@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.element_types import HALVES
+from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 
 
@@ -84,6 +85,18 @@ def products_of(reduction: loop.ReduceOp) -> Sequence[Product]:
         for op in owners
         if isinstance(op, arith.MulfOp)
     ]
+
+
+def instructions_of(products: Sequence[Product]) -> list[MatrixInstruction]:
+    """
+    Return the instructions that multiply the types of all factors, the fastest first. Factors of
+    float32 are rounded to tf32 only if all products have the flag `afn`.
+    """
+    types = {factor.type for each in products for factor in (each.left, each.right)}
+    found = [each for each in MatrixInstruction if types == {each.fragments.element}]
+    if not all(product.is_approximate for product in products):
+        found = [each for each in found if each is not MatrixInstruction.M16N8K8_TF32]
+    return found
 
 
 def half_type_of(reduction: loop.ReduceOp) -> Attribute | None:

@@ -16,12 +16,11 @@ mask: `loop.yield ... where [76 - %ko * 16 - %k]` in its stage, with the coordin
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access, optional_mask
+from tilewright.dialects.axes import Access, conditions_of
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import launch_of, level_of
 
@@ -94,10 +93,3 @@ def _is_masked(stage: tile.StageOp, mask: Access) -> bool:
     """True if the slab holds a load, perhaps masked further, that is zero where `mask` fails."""
     load = stage.copied_load()
     return load is not None and conditions_of(mask) <= conditions_of(load.where)
-
-
-def conditions_of(mask: Access | None) -> set[tuple[AffineMapAttr, tuple[SSAValue, ...]]]:
-    """Return the conditions of a mask as a set, each in canonical form with its own operands."""
-    exprs, operands = mask or ((), ())
-    found = (optional_mask(([expr], operands)) for expr in exprs)
-    return {(map, tuple(values)) for values, map in found if map is not None}

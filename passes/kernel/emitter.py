@@ -21,10 +21,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.axes import Access, optional_mask
+from tilewright.dialects.axes import Access, conditions_of, optional_mask
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.passes.facts.slab_masks import conditions_of
 from tilewright.passes.kernel.monoid_arith import joined
 from tilewright.passes.rewriting.appending import Appending
 

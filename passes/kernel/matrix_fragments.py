@@ -26,8 +26,9 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.matrix import LoadMatrixOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
+from tilewright.dialects.matrix_instruction import MATRIX_ROWS, MOST_MATRICES
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.passes.facts.matrix_product import MATRIX_ROWS, MatrixOperand
+from tilewright.passes.facts.matrix_product import MatrixOperand
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import Indices, ThreadValues
 
@@ -35,9 +36,6 @@ _ZERO = AffineExpr.constant(0)
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 _LANE = _D0 % WARP_SIZE
 """Lane of a thread, as an expression of the thread id."""
-
-_MOST_MATRICES = 4
-"""Most matrices that one `ldmatrix` loads."""
 
 
 class Fragments(NamedTuple):
@@ -109,7 +107,7 @@ class FragmentLoads:
         extents = self.values.registers.extents
         row, matrix = _LANE % MATRIX_ROWS, _LANE // MATRIX_ROWS % registers
         indices = self._indices(operand.row_at(row, matrix), operand, step, [])
-        is_paired = 2 * registers <= _MOST_MATRICES and to.axes and extents[to.axes[-1]] % 2 == 0
+        is_paired = 2 * registers <= MOST_MATRICES and to.axes and extents[to.axes[-1]] % 2 == 0
         if not is_paired:
             with self.values.nest(to.axes):
                 self._load_matrix(operand, indices, to.array, to.access(self.values), registers)

@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
+from tilewright.dialects.matrix_instruction import STEPS_OF_SUM
 from tilewright.passes.facts.matrix_product import (
     MatrixProduct,
     distinct_operands,
@@ -59,7 +60,8 @@ class MatrixReductions:
             raise refused(op, f"'{op.instruction}' cannot do this reduction: {products}")
         fragments, is_split = op.instruction.fragments, op.instruction.is_split
         steps = op.extent.value.data // fragments.k
-        together = 2 if is_split and steps % 2 == 0 else 1
+        of_sum = STEPS_OF_SUM // fragments.k if is_split else 1
+        together = of_sum if steps % of_sum == 0 else 1
         multiply = self._multiply_split if is_split else self._multiply
 
         def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:

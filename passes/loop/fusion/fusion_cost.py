@@ -33,12 +33,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import bf16
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.target import LAUNCH_SECONDS, Target
-from tilewright.passes.cost.contraction_rate import multiply_adds_per_second
 from tilewright.passes.facts.footprint import bytes_of, element_bytes, elements_touched
 from tilewright.passes.facts.nest import nest_block, steps_of
 from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, matrix_ops, runs
@@ -90,7 +88,7 @@ class Work:
         computing = self.instructions / (target.flops / 2)
         busy = max(moving, computing)
         if self.products:
-            multiplying = self.products / multiply_adds_per_second(bf16, target)
+            multiplying = self.products / (target.mma_flops / 2)
             busy = max(moving, multiplying) + computing
         return busy / share + self.launches * LAUNCH_SECONDS
 

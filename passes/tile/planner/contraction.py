@@ -8,13 +8,13 @@ Contraction as the planner sees it: the sizes of its axes, and the bytes that ea
         %1 = loop.load %b[%k, %j]                           read along n
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import bf16, f16, f32
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import f32
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
@@ -22,7 +22,7 @@ from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.products import products_of
+from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.planner.needed_block_tiles import (
@@ -97,8 +97,7 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
 
 def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | None:
     """
-    Return the instruction for products of one half type or of float32, if reductions add nothing
-    else. Factors of float32 are rounded to tf32 if all products have the flag `afn`.
+    Return the fastest instruction for all products of the reductions, if they add nothing else.
     """
     products = [product for op in reductions for product in products_of(op)]
     sums = [result.type for op in reductions for result in op.results]
@@ -106,17 +105,7 @@ def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | Non
         return None
     if any(op.monoid.data is not Monoid.ADD for op in reductions):
         return None
-    types = {factor.type for each in products for factor in (each.left, each.right)}
-    is_rounded = all(product.is_approximate for product in products)
-    of_float32 = MatrixInstruction.M16N8K8_TF32 if is_rounded else MatrixInstruction.M16N8K8_TF32X3
-    known = {**_OF_HALVES, f32: of_float32}
-    return known.get(types.pop()) if len(types) == 1 else None
-
-
-_OF_HALVES: Mapping[Attribute, MatrixInstruction] = {
-    bf16: MatrixInstruction.M16N8K16_BF16,
-    f16: MatrixInstruction.M16N8K16_F16,
-}
+    return next(iter(instructions_of(products)), None)
 
 
 def _bytes_along(

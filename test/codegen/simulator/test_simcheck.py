@@ -62,7 +62,7 @@ def test_the_kernel_is_right_and_clean(name: str):
 )
 def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequest):
     if not mutant.quick and not request.config.getoption("--every-case"):
-        pytest.skip("with --every-case")
+        request.getfixturevalue("every_case")
     outcome = run_case(CASES[name], mutant)
     assert mutant.finds in outcome.found, outcome
 
@@ -72,7 +72,7 @@ def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequ
 def test_bugs_planted_by_rule_are_found(path: Path, request: pytest.FixtureRequest):
     every = bool(request.config.getoption("--every-case"))
     if path.stem in ALIKE and not every:
-        pytest.skip("with --every-case")
+        request.getfixturevalue("every_case")
     kernel = load_kernel(path, TURNS if every else 1, BY_RULE[path])
     result = check_by_rule(kernel, mutants(kernel)[:: 1 if every else 2 * QUICK])
     assert not result.problems
