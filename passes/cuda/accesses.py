@@ -42,6 +42,8 @@ class Accesses:
         """
         self.rows: dict[kernel.LoadMatrixOp, RowAddress] = {}
         """Addresses of the rows that lanes load."""
+        self.fills: list[FillOp] = []
+        """Ops that concern fills of rings, in order."""
         self.masks: dict[Operation, Mask] = {}
         self.conjuncts: dict[Mask, list[Conjunct]] = {}
         self.strided: dict[Index, list[Strided]] = {}
@@ -121,6 +123,7 @@ class Accesses:
         self._note_place(op, op.target, *_slot(op))
 
     def note_fill(self, op: FillOp) -> None:
+        self.fills.append(op)
         self._note_indices(op, _slot_and_phase(op))
 
     def note_index(self, op: kernel.IndexOp | loop.IndexOp) -> None:

@@ -15,6 +15,8 @@ from tilewright.dialects.cuda.expressions import ExpressionOp, ReadOp
 from tilewright.dialects.cuda.statements import AssignOp, ForOp, IfOp, VarOp
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.passes.cuda.conversion import Conversion, Handlers
+from tilewright.passes.cuda.index import Index
+from tilewright.passes.cuda.ring_counters import carried_counters
 from tilewright.passes.cuda.writer import is_pending
 
 
@@ -54,12 +56,22 @@ def _branch(to: Conversion, region: Region, variables: Sequence[SSAValue]) -> Re
     return Region(body)
 
 
-def _convert_body(to: Conversion, region: Region, variables: Sequence[SSAValue]) -> None:
-    """Convert the ops of a body, and assign the values that it yields to `variables`."""
+def _convert_body(
+    to: Conversion,
+    region: Region,
+    variables: Sequence[SSAValue],
+    carried: Sequence[tuple[Index, SSAValue]] = (),
+) -> None:
+    """
+    Convert the ops of a body, and assign the values that it yields to `variables`. In the body, the
+    variables of `carried` hold indices.
+    """
     if not region.blocks:
         return
     *ops, terminator = region.block.ops
     with to.indices.scope(region.block):
+        for index, variable in carried:
+            to.indices.names.add(index, variable)
         to.convert_all(ops)
     _assign(to, variables, terminator.operands)
 
@@ -99,8 +111,11 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     body = Block(arg_types=[low.type])
     body.args[0].name_hint = op.body.block.args[0].name_hint or "k"
     to.writer.values[op.body.block.args[0]] = body.args[0]
+    counters = carried_counters(to, op, step) if to.accesses.fills else []
     with to.writer.inside(body):
-        _convert_body(to, op.body, variables)
+        _convert_body(to, op.body, variables, [name for each in counters for name in each.names()])
+        for counter in counters:
+            counter.advance(to)
     unroll = UNROLL in op.attributes
     to.writer.statement(ForOp(low, high, step.value.data, Region(body), unroll=unroll))
 

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, SSAValue
 
+from tilewright.dialects.cuda.expressions import ReadOp
+from tilewright.dialects.cuda.types import VariableType
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, Mask
 from tilewright.passes.cuda.row_addresses import RowStart
@@ -51,14 +53,21 @@ class IndexNames:
         self._scopes.pop()
 
     def known(self, what: Named) -> SSAValue | None:
-        """Return the name that `what` has in an open scope, or None."""
+        """Return the name that `what` has in an open scope, or a read of its variable, or None."""
+        holder = self.holder(what)
+        if holder is None or not isinstance(holder.type, VariableType):
+            return holder
+        return ReadOp(holder).result
+
+    def holder(self, what: Named) -> SSAValue | None:
+        """Return the name or the variable that holds `what` in an open scope, or None."""
         found = (scope.names[what] for scope in self._scopes if what in scope.names)
         return next(found, None)
 
     def add(self, index: Index, value: SSAValue) -> None:
         """
-        Make `value` the name of `index` until the end of the innermost scope, unless it has a name
-        there.
+        Make the name or variable `value` stand for `index` until the end of the innermost scope,
+        unless `index` has a name there.
         """
         self._scopes[-1].names.setdefault(index, value)
 

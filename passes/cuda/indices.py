@@ -117,6 +117,8 @@ class Indices:
         a constant, are written as this name.
         """
         index, hint = self._of(op), op.result.name_hint or "i"
+        if (held := self.names.holder(index)) is not None:
+            return held
         value = self.value(index, hint)
         if is_pending(value):
             value = self.writer.let(value, hint)

@@ -42,16 +42,16 @@ func.func @main(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf32>) -> memref<2x1
 // CHECK-NEXT:       tma_copy_3d(&bs[p * 1024], b_map, p * 16, 0, g, &full[p]);
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
+// CHECK-NEXT:   int slot = 0;
+// CHECK-NEXT:   int phase = 0;
+// CHECK-NEXT:   int slot1 = 2;
+// CHECK-NEXT:   int phase1 = 0;
 // CHECK-NEXT:   const int swizzle = tm / 2 % 4;
 // CHECK-NEXT:   const int swizzle1 = tn / 2 % 4;
 // CHECK-NEXT:   for (int k = 0; k < 4; ++k) {
-// CHECK-NEXT:     const int slot = k % 3;
-// CHECK-NEXT:     const int phase = k / 3;
 // CHECK-NEXT:     mbarrier_wait(&full[slot], phase);
 // CHECK-NEXT:     if (k < 2) {
 // CHECK-NEXT:       const int next = k + 2;
-// CHECK-NEXT:       const int slot1 = next % 3;
-// CHECK-NEXT:       const int phase1 = next / 3;
 // CHECK-NEXT:       if (t == 0) {
 // CHECK-NEXT:         mbarrier_wait(&empty[slot1], phase1 ^ 1);
 // CHECK-NEXT:         mbarrier_expect(&full[slot1], 8192);
@@ -85,6 +85,10 @@ func.func @main(%a: memref<2x128x64xf32>, %b: memref<2x64x64xf32>) -> memref<2x1
 // CHECK-NEXT:     if (t % 32 == 0) {
 // CHECK-NEXT:       mbarrier_arrive(&empty[slot]);
 // CHECK-NEXT:     }
+// CHECK-NEXT:     phase = slot == 2 ? phase ^ 1 : phase;
+// CHECK-NEXT:     slot = slot == 2 ? 0 : slot + 1;
+// CHECK-NEXT:     phase1 = slot1 == 2 ? phase1 ^ 1 : phase1;
+// CHECK-NEXT:     slot1 = slot1 == 2 ? 0 : slot1 + 1;
 // CHECK-NEXT:   }
 // CHECK-NEXT:   #pragma unroll
 // CHECK-NEXT:   for (int i = 0; i < 4; ++i) {
