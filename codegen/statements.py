@@ -110,6 +110,8 @@ class StatementPrinter:
             advance = f"++{k}" if step == 1 else f"{k} += {step}"
             if op.unroll is not None:
                 self.line("#pragma unroll")
+            if op.unroll_by is not None:
+                self.line(f"#pragma unroll {op.unroll_by.value.data}")
             type = C_TYPES[op.counter.type]
             self.line(f"for ({type} {k} = {low}; {k} < {high}; {advance}) {{")
             self.body(op.body.block)

@@ -261,6 +261,7 @@ class ForHeader(CustomDirective):
 class ForOp(StatementOp):
     """
     Counted loop `for (int k = low; k < high; k += step) { ... }`; `unroll` adds `#pragma unroll`.
+    `unroll_by 3` adds `#pragma unroll 3`.
 
     ```mlir
     cuda.for %k = %0 to %1 step 1 : i32 {
@@ -277,22 +278,32 @@ class ForOp(StatementOp):
     high = operand_def(T)
     step = prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(1)))
     unroll = opt_prop_def(UnitAttr)
+    unroll_by = opt_prop_def(IntegerAttr.constr(type=eq(i64), value=AtLeast(2)))
     body = region_def("single_block")
 
     traits = traits_def(NoTerminator(), RecursiveMemoryEffect())
     custom_directives = (ForHeader,)
     assembly_format = (
-        "(`unroll` $unroll^)? custom<ForHeader>($low, type($low), $high, $step, $body) attr-dict"
+        "(`unroll` $unroll^)? (`unroll_by` $unroll_by^)? "
+        "custom<ForHeader>($low, type($low), $high, $step, $body) attr-dict"
     )
 
     def __init__(
-        self, low: SSAValue, high: SSAValue, step: int, body: Region, *, unroll: bool = False
+        self,
+        low: SSAValue,
+        high: SSAValue,
+        step: int,
+        body: Region,
+        *,
+        unroll: bool = False,
+        unroll_by: int | None = None,
     ):
         super().__init__(
             operands=[low, high],
             properties={
                 "step": number(step),
                 "unroll": UnitAttr() if unroll else None,
+                "unroll_by": None if unroll_by is None else number(unroll_by),
             },
             regions=[body],
         )

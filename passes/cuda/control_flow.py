@@ -16,7 +16,7 @@ from tilewright.dialects.cuda.statements import AssignOp, ForOp, IfOp, VarOp
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.index import Index
-from tilewright.passes.cuda.ring_counters import carried_counters
+from tilewright.passes.cuda.ring_counters import Carried, carried_counters, unrolled_slots
 from tilewright.passes.cuda.writer import is_pending
 
 
@@ -111,13 +111,16 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     body = Block(arg_types=[low.type])
     body.args[0].name_hint = op.body.block.args[0].name_hint or "k"
     to.writer.values[op.body.block.args[0]] = body.args[0]
-    counters = carried_counters(to, op, step) if to.accesses.fills else []
+    counters, slots = list[Carried](), None
+    if to.accesses.fills:
+        counters, slots = carried_counters(to, op, step), unrolled_slots(op, to.accesses)
     with to.writer.inside(body):
         _convert_body(to, op.body, variables, [name for each in counters for name in each.names()])
         for counter in counters:
             counter.advance(to)
     unroll = UNROLL in op.attributes
-    to.writer.statement(ForOp(low, high, step.value.data, Region(body), unroll=unroll))
+    unrolled = ForOp(low, high, step.value.data, Region(body), unroll=unroll, unroll_by=slots)
+    to.writer.statement(unrolled)
 
 
 def _bound(to: Conversion, bound: SSAValue) -> SSAValue:

@@ -80,8 +80,8 @@ class Indices:
         start, hint = RowStart(memref, row.early), f"{memref.name_hint or 'shared'}_row"
         if (address := self.names.known(start)) is None:
             address = self.names.make_early(start, hint, lambda: self._shared_address(start))
-        address = self._combined(BinaryOperator.ADD, address, row.moved)
         address = self._combined(BinaryOperator.BIT_XOR, address, row.flipped)
+        address = self._combined(BinaryOperator.ADD, address, row.moved)
         address = self._combined(BinaryOperator.ADD, address, row.stepped)
         if row.swizzle is None:
             return address

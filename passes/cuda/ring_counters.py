@@ -20,29 +20,39 @@ becomes
 
 A division by the number of slots takes about seven instructions of a GPU, the counters take five.
 If the number of slots is a power of two, each division takes one, and stays.
+
+A short loop of matrix instructions over a ring with mbarriers is unrolled by the number of slots.
+All slots are then constants, and addresses of slots become parts of instructions.
 """
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects import kernel
+from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.cuda.expressions import ReadOp
 from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, TernaryOp
 from tilewright.dialects.cuda.statements import AssignOp, VarOp
 from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.kernel.ring import FillOp, RingType
+from tilewright.dialects.kernel.registers import UNROLL
+from tilewright.dialects.kernel.ring import FillOp, RingType, RingWaitOp
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.conversion import Conversion
 from tilewright.passes.cuda.index import Index, is_division
 from tilewright.passes.cuda.shared_memory import has_mbarriers
 
 _D0 = AffineExpr.dimension(0)
+
+
+_MOST_UNROLLED = 1 << 10
+"""Most instructions of an unrolled loop, estimated as the ops of its unrolled bodies."""
 
 
 class Counter(NamedTuple):
@@ -170,3 +180,39 @@ def carried_counters(to: Conversion, op: scf.ForOp, step: IntegerAttr) -> list[C
     if not isinstance(low, IntegerAttr) or low.value.data != 0 or step.value.data != 1:
         return []
     return [Carried.begin(to, counter) for counter in counters_of(op, to.accesses)]
+
+
+def unrolled_slots(op: scf.ForOp, accesses: Accesses) -> int | None:
+    """
+    Return the number of slots by which to unroll a loop, or None if it is not unrolled: it has no
+    matrix instructions, waits for no mbarriers of its own, is long, or has few steps.
+    """
+    waits = [f for f in accesses.fills if isinstance(f, RingWaitOp) and f.parent_op() is op]
+    rings = {wait.ring for wait in waits if has_mbarriers(wait.ring)}
+    if len(rings) != 1 or not any(isinstance(i, kernel.MatrixMultiplyOp) for i in ops_in(op)):
+        return None
+    (type,) = (ring.type for ring in rings)
+    assert isinstance(type, RingType)
+    depth, extent = type.depth.data, range_of_value(op.body.block.args[0])
+    if depth == 1 or extent is None or extent.high + 1 < 2 * depth:
+        return None
+    return depth if depth * _instructions(op.body.block) <= _MOST_UNROLLED else None
+
+
+def _instructions(block: Block) -> int:
+    """Return the number of ops in a block, with unrolled bodies counted once for each step."""
+    return sum(_steps(op) * sum(map(_instructions, _blocks(op))) or 1 for op in block.ops)
+
+
+def _blocks(op: Operation) -> Iterator[Block]:
+    return (block for region in op.regions for block in region.blocks)
+
+
+def _steps(op: Operation) -> int:
+    """Return the number of copies that unrolling makes of the body of `op`."""
+    if isinstance(op, kernel.UnrollOp):
+        return prod(op.axis_extents())
+    if isinstance(op, scf.ForOp) and UNROLL in op.attributes:
+        steps = range_of_value(op.body.block.args[0])
+        return 1 if steps is None else steps.high + 1
+    return 1

@@ -8,10 +8,12 @@ becomes, for elements of 2 bytes,
 
     const int s_row = shared_address(&s[lane % 16 * 64 + ((lane / 16 * 8) ^ (lane % 8 * 8))]);
     ...
-    ((s_row + slot * 16384) ^ (k * 32)) + i * 2048
+    (s_row ^ (k * 32)) + slot * 16384 + i * 2048
 
 The first line is ahead of all loops. If the loops over `k` and `i` are unrolled, an address takes
-at most one instruction. The sum in the swizzle is an xor, because its terms have no bits in common.
+at most one instruction; it takes none if slots are constants too. The sum in the swizzle is an xor,
+because its terms have no bits in common. The xor comes first, because all parts that are added
+later are multiples of the span of the swizzle.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +32,7 @@ from tilewright.passes.cuda.writer import block_of
 
 class RowAddress(NamedTuple):
     """
-    Address of a row: `((early + moved) ^ flipped) + stepped`, with a late swizzle added. All parts
+    Address of a row: `(early ^ flipped) + moved + stepped`, with a late swizzle added. All parts
     but the first and the last count bytes.
     """
 

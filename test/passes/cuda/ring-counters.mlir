@@ -97,3 +97,48 @@ kernel.func grid 1 block 32 @other_steps(%x: memref<640xf32>) -> (%out: memref<5
     loop.store %v, %out[%k, %thread] : memref<5x32xf32>
   }
 }
+
+// A loop of matrix instructions is unrolled by the number of slots, which makes them constants.
+// CHECK-LABEL: unrolled(
+// CHECK:      #pragma unroll 3
+// CHECK-NEXT: for (int k = 0; k < 6; ++k) {
+// CHECK-NEXT:   mbarrier_wait(&full[slot], phase);
+kernel.func grid 1 block 32 @unrolled(%x: memref<640xf32>) -> (%out: memref<32xf32>) {
+  %thread = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %steps = arith.constant 6 : index
+  %zero = arith.constant 0.0 : f32
+  %ring = kernel.ring bytes 128 : !kernel.ring<3, tma>
+  %a = kernel.registers : memref<8xbf16, 5 : i64>
+  %b = kernel.registers : memref<4xbf16, 5 : i64>
+  %sum = kernel.registers : memref<2x2xf32, 5 : i64>
+  scf.for %k = %c0 to %steps step %c1 {
+    kernel.ring_wait %ring, %k pending 0 : !kernel.ring<3, tma>
+    kernel.matrix_multiply m16n8k16_bf16 %a[0], %b[0], %sum[0, 0] : memref<8xbf16, 5 : i64>, memref<4xbf16, 5 : i64>, memref<2x2xf32, 5 : i64>
+    kernel.ring_release %ring, %k : !kernel.ring<3, tma>
+  }
+  loop.store %zero, %out[%thread] : memref<32xf32>
+}
+
+// A loop with fewer than two steps for each slot is not unrolled.
+// CHECK-LABEL: few_steps(
+// CHECK-NOT:  #pragma unroll
+// CHECK:      for (int k = 0; k < 5; ++k) {
+kernel.func grid 1 block 32 @few_steps(%x: memref<640xf32>) -> (%out: memref<32xf32>) {
+  %thread = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %steps = arith.constant 5 : index
+  %zero = arith.constant 0.0 : f32
+  %ring = kernel.ring bytes 128 : !kernel.ring<3, tma>
+  %a = kernel.registers : memref<8xbf16, 5 : i64>
+  %b = kernel.registers : memref<4xbf16, 5 : i64>
+  %sum = kernel.registers : memref<2x2xf32, 5 : i64>
+  scf.for %k = %c0 to %steps step %c1 {
+    kernel.ring_wait %ring, %k pending 0 : !kernel.ring<3, tma>
+    kernel.matrix_multiply m16n8k16_bf16 %a[0], %b[0], %sum[0, 0] : memref<8xbf16, 5 : i64>, memref<4xbf16, 5 : i64>, memref<2x2xf32, 5 : i64>
+    kernel.ring_release %ring, %k : !kernel.ring<3, tma>
+  }
+  loop.store %zero, %out[%thread] : memref<32xf32>
+}
