@@ -48,6 +48,8 @@ _RULES = (
     _Rule("zeros are not filled in", r"(copy_async_or_zero<.*), [^,;]*\);", r"\1, true);", True),
     _Rule("the other parity", r"mbarrier_wait\((.*), (.*)\);", r"mbarrier_wait(\1, (\2) ^ 1);"),
     _Rule("a phase is not waited for", r"mbarrier_wait\(.*, [^\d].*\);", ""),
+    _Rule("a phase is kept", r"(phase\d*) = slot\d* == \d+ \? \1 \^ 1 : \1;", ""),
+    _Rule("a slot too many", r"(slot\d*) == (\d+) \? 0 :", r"\1 == \2 + 1 ? 0 :"),
     _Rule("more bytes", r"mbarrier_expect\((.*), (\d+)\);", r"mbarrier_expect(\1, \2 + 16);"),
     _Rule("fewer bytes", r"mbarrier_expect\((.*), (\d+)\);", r"mbarrier_expect(\1, \2 - 16);"),
     _Rule("an arrival more", r"mbarrier_init\((.*), (\d+)\);", r"mbarrier_init(\1, \2 + 1);"),
