@@ -271,7 +271,7 @@ def test_an_epilogue_is_divided_among_blocks(
     check(parse, text, [random(blocks, rows, threads, 4), random(rows)])
     module = lower(with_main(parse(text)), "kernel")
     branches = [op for op in module.walk() if isinstance(op, scf.IfOp)]
-    assert len(branches) == {"registers": 0, "threads": 1, "one block": 2}[how]
+    assert len(branches) == {"registers": 0, "threads": 1, "one block": 3}[how]
 
 
 def test_axes_of_registers_that_share_a_cluster(parse: Parse) -> None:
