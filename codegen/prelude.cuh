@@ -465,6 +465,17 @@ __device__ __forceinline__ void cluster_barrier() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
 }
 
+// Counts a thread in at the barrier of its cluster, after all that it has read and written. PTX ISA,
+// barrier.cluster (sm_90): a relaxed arrival might come before reads of another block have ended.
+__device__ __forceinline__ void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
+}
+
+// Until all threads of the cluster have arrived. PTX ISA, barrier.cluster (sm_90).
+__device__ __forceinline__ void cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
+}
+
 // What lies at the same place in the block of that rank in the cluster. PTX ISA, mapa (sm_90).
 template <typename T>
 __device__ __forceinline__ const T *of_rank(const T *shared, int rank) {

@@ -29,7 +29,15 @@ class Meetings:
         """Clocks of the running blocks' warps; None unless `in_groups`."""
         self._met = np.zeros(blocks, int)
         """
-        Epoch (number of barriers passed) that began with the last barrier of each block's cluster.
+        Epoch (number of barriers passed) that began when each block arrived at the last barrier
+        that its cluster has passed.
+        """
+        self._all_met = np.zeros(blocks, int)
+        """Least number in `_met` of the blocks in each block's cluster."""
+        self.left = np.full(blocks, -1)
+        """
+        Epoch that began with the arrival at the barrier of its cluster for which each block has not
+        waited yet; -1 if there is none.
         """
         self._counter = np.full(blocks, -1)
         """Last counter at which each block has arrived."""
@@ -41,9 +49,10 @@ class Meetings:
         """Number of arrivals at counters before the block's last arrival."""
         self._arrivals = 0
         self._is_last = np.zeros(blocks, bool)
-        self.visiting = np.zeros(blocks, bool)
+        self._visit = np.full(blocks, -1)
         """
-        Mask of the blocks that may be reading the shared memory of others, which then must not end.
+        Epoch in which each block last began to read the shared memory of others, which must not end
+        before it has arrived at a later barrier of the cluster; -1 if they may end.
         """
 
     def begin(self, blocks: range, threads: int) -> None:
@@ -71,17 +80,30 @@ class Meetings:
         `to`.
         """
         known = np.maximum(block, 0)
-        in_cluster = (self.cluster_of(block) == to // self.cluster) & (epoch < self._met[to])
+        met = np.where(block >= 0, self._met[known], self._all_met[to])
+        in_cluster = (self.cluster_of(block) == to // self.cluster) & (epoch < met)
         at_counter = self._is_last[to] & (self._counter[known] == self._counter[to])
         at_counter &= self._turn[known] < self._turn[to]
         return in_cluster | ((block >= 0) & at_counter & (epoch < self._arrived[known]))
 
-    def meet(self, blocks: Array, epoch: int) -> None:
-        """
-        Record that `blocks`, which are whole clusters, have passed a barrier, after which `epoch`
-        begins.
-        """
-        self._met[blocks], self.visiting[blocks] = epoch, False
+    def visit(self, blocks: Array, epoch: int) -> None:
+        """Record that `blocks` begin to read the shared memory of others in `epoch`."""
+        self._visit[blocks] = epoch
+
+    def visiting(self, blocks: Array) -> Array:
+        """Return a mask of the blocks that may be reading the shared memory of others."""
+        return self._visit[blocks] >= 0
+
+    def leave(self, blocks: Array, epoch: int) -> None:
+        """Record that `blocks` have arrived at a barrier of their cluster, and begin `epoch`."""
+        self.left[blocks] = epoch
+
+    def meet(self, blocks: Array) -> None:
+        """Record that `blocks`, which are whole clusters, have passed the barrier they left for."""
+        self._met[blocks] = left = self.left[blocks]
+        self._all_met[blocks] = left.reshape(-1, self.cluster).min(axis=1).repeat(self.cluster)
+        self._visit[blocks] = np.where(self._visit[blocks] < left, -1, self._visit[blocks])
+        self.left[blocks] = -1
 
     def arrive(self, block: int, counter: int, epoch: int, is_last: bool) -> None:
         """Record the arrival of a block at a counter, after which `epoch` begins."""

@@ -81,6 +81,8 @@ VALUES: Rules = {kernel.RemoteOp: (_wrong_rank,)}
 
 BLOCKS: Rules = {
     kernel.ClusterBarrierOp: (dropped, moved_down, moved_up, _barrier_of_block),
+    kernel.ClusterArriveOp: (dropped, moved_up),
+    kernel.ClusterWaitOp: (dropped,),
     kernel.ArriveOp: (_wrong_arrival, moved_up),
     kernel.AtomicOp: (dropped, partial(subscripts, "memref", "map")),
 }

@@ -22,7 +22,8 @@ from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type
 
 _FILLS = kernel.RingAcquireOp, kernel.RingCommitOp, kernel.TmaCopyOp, kernel.CopyAsyncOp
-_SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, kernel.ClusterBarrierOp, kernel.ArriveOp
+_CLUSTER = kernel.ClusterBarrierOp, kernel.ClusterArriveOp, kernel.ClusterWaitOp
+_SYNCHRONISE = MeetingOp, FillOp, kernel.ShuffleOp, *_CLUSTER, kernel.ArriveOp
 
 
 def moved_down(op: Operation) -> Iterator[Mutation]:

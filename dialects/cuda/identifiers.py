@@ -65,9 +65,10 @@ PRELUDE = frozenset(
 
 _ACTIONS = frozenset(
     """
-    atomic_add_long cluster_barrier copy_async copy_async_commit copy_async_or_zero
-    copy_async_wait mbarrier_arrive mbarrier_expect mbarrier_init mbarrier_init_fence mbarrier_wait
-    named_barrier tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d tma_copy_5d
+    atomic_add_long cluster_arrive cluster_barrier cluster_wait copy_async copy_async_commit
+    copy_async_or_zero copy_async_wait mbarrier_arrive mbarrier_expect mbarrier_init
+    mbarrier_init_fence mbarrier_wait named_barrier tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d
+    tma_copy_5d
     """.split()
 )
 """Functions of the prelude that are called for their effect and return nothing."""

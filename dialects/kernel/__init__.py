@@ -20,7 +20,14 @@ from tilewright.dialects.kernel.function import (
     ThreadIdOp,
     function_of,
 )
-from tilewright.dialects.kernel.grid import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
+from tilewright.dialects.kernel.grid import (
+    ArriveOp,
+    AtomicOp,
+    ClusterArriveOp,
+    ClusterBarrierOp,
+    ClusterWaitOp,
+    RemoteOp,
+)
 from tilewright.dialects.kernel.matrix import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.kernel.ring import (
@@ -44,7 +51,9 @@ __all__ = [
     "AtomicOp",
     "BarrierOp",
     "BlockIdOp",
+    "ClusterArriveOp",
     "ClusterBarrierOp",
+    "ClusterWaitOp",
     "CommentOp",
     "CopyAsyncOp",
     "CopyOp",
@@ -101,6 +110,8 @@ Kernel = Dialect(
         NamedBarrierOp,
         ShuffleOp,
         ClusterBarrierOp,
+        ClusterArriveOp,
+        ClusterWaitOp,
         RemoteOp,
         ArriveOp,
         AtomicOp,

@@ -71,6 +71,42 @@ class ClusterBarrierOp(FormedOp):
 
 
 @irdl_op_definition
+class ClusterArriveOp(FormedOp):
+    """
+    First half of a barrier of the cluster: all threads of the block arrive and continue at once.
+
+    A thread that has passed `kernel.cluster_wait` sees what others did before they arrived, and
+    nothing of what they did since. A block whose last reads of other blocks precede its arrival
+    can store results before it waits.
+
+    ```mlir
+    kernel.cluster_arrive
+    ```
+    """
+
+    name = "kernel.cluster_arrive"
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class ClusterWaitOp(FormedOp):
+    """
+    Second half of a barrier of the cluster: waits until all threads of the cluster have arrived.
+
+    ```mlir
+    kernel.cluster_wait
+    ```
+    """
+
+    name = "kernel.cluster_wait"
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
 class RemoteOp(FormedOp):
     """
     Read-only view of the same array in the shared memory of another block of the cluster.

@@ -6,8 +6,16 @@ Blocks of a cluster run together. Blocks arrive at a counter in a random order.
 """
 
 import numpy as np
+from xdsl.ir import Operation
 
-from tilewright.dialects.kernel import ArriveOp, AtomicOp, ClusterBarrierOp, RemoteOp
+from tilewright.dialects.kernel import (
+    ArriveOp,
+    AtomicOp,
+    ClusterArriveOp,
+    ClusterBarrierOp,
+    ClusterWaitOp,
+    RemoteOp,
+)
 from tilewright.dialects.monoid import Monoid
 from tilewright.interpreters.access import Place, active_points, offsets
 from tilewright.interpreters.buffer import Buffer
@@ -25,16 +33,52 @@ _UPDATE: dict[Monoid, np.ufunc] = {
 
 
 def _cluster_barrier(machine: Threads, op: ClusterBarrierOp) -> None:
-    cluster = machine.meetings.cluster
-    arriving = machine.arriving(op, "barrier of the cluster").reshape(-1, cluster)
-    some: Array = np.any(arriving, axis=1)
-    every = np.all(arriving, axis=1)
+    rows = _leave(machine, op, "barrier of the cluster")
+    _meet(machine, op, rows, "barrier")
+
+
+def _cluster_arrive(machine: Threads, op: ClusterArriveOp) -> None:
+    _leave(machine, op, "arrival at the barrier of the cluster")
+
+
+def _cluster_wait(machine: Threads, op: ClusterWaitOp) -> None:
+    rows = machine.arriving(op, "wait for the cluster")
+    early = rows & (machine.meetings.left[machine.block_id[:, 0]] < 0)
+    if early.any():
+        block = machine.block_id[early][0, 0]
+        raise fail(op, f"block {block} waits at a barrier of its cluster where it has not arrived")
+    _meet(machine, op, rows, "wait")
+
+
+def _leave(machine: Threads, op: Operation, what: str) -> Array:
+    """
+    Record the arrival of the blocks that reach `op`, which the message calls `what`; return a mask
+    of them.
+    """
+    rows = machine.arriving(op, what)
+    again = rows & (machine.meetings.left[machine.block_id[:, 0]] >= 0)
+    if again.any():
+        block = machine.block_id[again][0, 0]
+        raise fail(op, f"block {block} arrives again at the barrier of its cluster before it waits")
+    machine.time += 1
+    machine.meetings.leave(machine.block_id[rows, 0], machine.time)
+    return rows
+
+
+def _meet(machine: Threads, op: Operation, rows: Array, what: str) -> None:
+    """
+    Record that the blocks in `rows` pass the barrier of their clusters at which they have arrived.
+    The message calls `op` a `what`.
+    """
+    some = rows.reshape(-1, machine.meetings.cluster).any(axis=1)
+    every = rows.reshape(-1, machine.meetings.cluster).all(axis=1)
     if (some & ~every).any():
-        first = machine.block_id[::cluster][some & ~every][0, 0]
-        raise fail(op, f"only some blocks of the cluster from block {first} on reach this barrier")
-    rows = np.repeat(some, cluster)
-    machine.pass_barrier(rows)
-    machine.meetings.meet(machine.block_id[rows, 0], machine.time)
+        first = machine.block_id[:: machine.meetings.cluster][some & ~every][0, 0]
+        raise fail(op, f"only some blocks of the cluster from block {first} on reach this {what}")
+    blocks = machine.block_id[rows, 0]
+    arrival = machine.meetings.left[machine.block_id]
+    machine.since = np.where(rows[:, None], np.maximum(machine.since, arrival), machine.since)
+    machine.meetings.meet(blocks)
 
 
 def _remote(machine: Threads, op: RemoteOp) -> None:
@@ -50,7 +94,7 @@ def _remote(machine: Threads, op: RemoteOp) -> None:
     remote.accesses = source.accesses
     running = machine.active_threads()
     visiting = slice(None) if running is None else running.any(axis=1)
-    machine.meetings.visiting[machine.block_id[visiting, 0]] = True
+    machine.meetings.visit(machine.block_id[visiting, 0], machine.time)
     machine.define(op, remote)
 
 
@@ -59,7 +103,7 @@ def check_remote_reads(machine: Threads) -> None:
     Raise `InterpreterError` if a block may end while another block may still read its shared
     memory.
     """
-    visiting = machine.meetings.visiting[machine.block_id[:, 0]]
+    visiting = machine.meetings.visiting(machine.block_id[:, 0])
     if not visiting.any():
         return
     remotes = [op for value in machine.values if isinstance(op := value.owner, RemoteOp)]
@@ -128,6 +172,8 @@ def _check_update(op: AtomicOp, buffer: Buffer, elements: Array, accessors: Acce
 
 GRID: Handlers = {
     ClusterBarrierOp: _cluster_barrier,
+    ClusterArriveOp: _cluster_arrive,
+    ClusterWaitOp: _cluster_wait,
     RemoteOp: _remote,
     ArriveOp: _arrive,
     AtomicOp: _atomic,

@@ -35,6 +35,14 @@ def _cluster_barrier(to: Conversion, op: kernel.ClusterBarrierOp) -> None:
     to.writer.statement(PerformOp("cluster_barrier"))
 
 
+def _cluster_arrive(to: Conversion, op: kernel.ClusterArriveOp) -> None:
+    to.writer.statement(PerformOp("cluster_arrive"))
+
+
+def _cluster_wait(to: Conversion, op: kernel.ClusterWaitOp) -> None:
+    to.writer.statement(PerformOp("cluster_wait"))
+
+
 def _remote(to: Conversion, op: kernel.RemoteOp) -> None:
     source, rank = to.writer.use(op.source), to.writer.use(op.rank)
     remote = RemoteOp(source, rank, op.memref.name_hint or "theirs")
@@ -82,6 +90,8 @@ def _function(monoid: Monoid, type: Attribute) -> str:
 
 GRID: Handlers = {
     kernel.ClusterBarrierOp: _cluster_barrier,
+    kernel.ClusterArriveOp: _cluster_arrive,
+    kernel.ClusterWaitOp: _cluster_wait,
     kernel.RemoteOp: _remote,
     kernel.ArriveOp: _arrive,
     kernel.AtomicOp: _atomic,

@@ -4,7 +4,9 @@ Joining of values across blocks, after each block has joined its own values.
 
     cluster      each block leaves its values in its own shared memory, where the others read them.
                  If the epilogue is the same for all of them, each block does a part of it
-                 (`epilogue_parts.py`), or the first block does all of it.
+                 (`epilogue_parts.py`), or the first block does all of it. A block arrives at the
+                 barrier that ends the kernel once it has read the others' values. It stores its
+                 results before it waits there, so that nobody waits for the stores.
     last_block   each block leaves its values in global memory and arrives at a counter. The last
                  block reads the values of all, always in the same order, and goes on alone. If a
                  value is the same in all threads of a block, each thread reads the values of some
@@ -17,7 +19,7 @@ from contextlib import ExitStack
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, i32
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import kernel, loop, tile
@@ -84,7 +86,7 @@ class JoiningBlocks:
         if self.joins.kind is not Join.CLUSTER:
             self._last_block(partials)
         elif not self.joins.can_continue_alone(group):
-            self._all_of_cluster(partials)
+            self._all_of_cluster(partials, op)
         elif parts := epilogue_parts(layouts, self.values.registers, group, self.joins.blocks):
             self._deal_registers(partials, op, parts)
         elif may_split_threads(layouts, group, self.joins.blocks):
@@ -107,10 +109,13 @@ class JoiningBlocks:
         with self.emit.guarded(([self._rank - 1], [self.block])):
             partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._wait_for_cluster, op)
+        with self.emit.guarded(([self._rank - 1], [self.block])):
+            self.emit.op(kernel.ClusterArriveOp())
+        self.rest.callback(self._at, op, kernel.ClusterWaitOp)
         self.rest.enter_context(self.emit.guarded(([self._rank * -1], [self.block])))
         self.is_alone = True
         self._join_remote(partials, shared, partials.carried(), first=1)
+        self.emit.op(kernel.ClusterArriveOp())
 
     def _deal_registers(
         self, partials: AllPartials, op: tile.CombineOp, parts: Sequence[EpiloguePart]
@@ -118,17 +123,23 @@ class JoiningBlocks:
         """
         Emit the join for an epilogue in which each block does its own steps of the register axes.
         """
-        shared = self._store_all(partials, op)
+        shared = self._store_all(partials)
+        self.rest.callback(self._at, op, kernel.ClusterWaitOp)
         for axis, steps, number in parts:
             own = number.replace_dims_and_symbols([self._rank], ())
             self.values.restrict(axis, steps, own, self.block)
             self.dealt[axis] = own
         partials.restart()
         self._join_remote(partials, shared, partials.begin(), first=0)
+        self.emit.op(kernel.ClusterArriveOp())
 
     def _deal_threads(self, partials: AllPartials, op: tile.CombineOp, layout: Layout) -> None:
-        """Emit the join for an epilogue in which each block uses only a part of its threads."""
-        shared = self._store_all(partials, op)
+        """
+        Emit the join for an epilogue in which each block uses only a part of its threads. These
+        store before the barrier, which all threads of a block reach together.
+        """
+        shared = self._store_all(partials)
+        self.rest.callback(self._at, op, kernel.ClusterBarrierOp)
         slot = layout.slot.replace_dims_and_symbols([_D1], ())
         apart = (slot * self.joins.blocks) // layout.num_threads - self._rank
         where = [apart, apart * -1], [self.block, self.thread]
@@ -136,32 +147,30 @@ class JoiningBlocks:
         self.is_alone = True
         self._join_remote(partials, shared, partials.begin(), first=0)
 
-    def _store_all(self, partials: AllPartials, op: tile.CombineOp) -> list[list[SSAValue]]:
-        """
-        Store each block's values in its shared memory and return the arrays. No block ends before
-        all blocks are done.
-        """
+    def _store_all(self, partials: AllPartials) -> list[list[SSAValue]]:
+        """Store each block's values in its shared memory, for all blocks, and return the arrays."""
         shared = self._shared(partials)
         partials.leave(shared)
         self.emit.op(kernel.ClusterBarrierOp())
-        self.rest.callback(self._wait_for_cluster, op)
         return shared
 
-    def _wait_for_cluster(self, op: tile.CombineOp) -> None:
-        """Emit the cluster barrier after which no block reads the values that `op` left."""
+    def _at(self, op: tile.CombineOp, last: type[Operation]) -> None:
+        """Emit the op `last`, after which no block reads the values that `op` left."""
         with self.emit.at(op):
-            self.emit.op(kernel.ClusterBarrierOp())
+            self.emit.op(last())
 
-    def _all_of_cluster(self, partials: AllPartials) -> None:
+    def _all_of_cluster(self, partials: AllPartials, op: tile.CombineOp) -> None:
         """
         Emit the join for an epilogue that every block does: each block reads the values of all
-        blocks, in the same order.
+        blocks, in the same order. Another join that follows may use the same shared memory.
         """
-        shared = self._shared(partials)
-        partials.leave(shared)
-        self.emit.op(kernel.ClusterBarrierOp())
+        shared = self._store_all(partials)
         self._join_remote(partials, shared, partials.begin(), first=0)
-        self.emit.op(kernel.ClusterBarrierOp())
+        if op is not self.joins.ops[-1]:
+            self.emit.op(kernel.ClusterBarrierOp())
+            return
+        self.emit.op(kernel.ClusterArriveOp())
+        self.rest.callback(self._at, op, kernel.ClusterWaitOp)
 
     def _join_remote(
         self,

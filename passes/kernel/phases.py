@@ -42,6 +42,8 @@ ops, so that `phases` can ignore them.
 
 _TOUCHES_NO_MEMORY = (
     *_BARRIERS,
+    kernel.ClusterArriveOp,
+    kernel.ClusterWaitOp,
     MeetingOp,
     kernel.ShuffleOp,
     kernel.SharedOp,

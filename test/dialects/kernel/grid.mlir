@@ -13,6 +13,10 @@ kernel.func grid 8 block 32 cluster 4 @clusters(%x: memref<8x32xf32>) -> (%out: 
   loop.store %0, %partial[%t] : memref<32xf32, 3 : i64>
   // CHECK: kernel.cluster_barrier
   kernel.cluster_barrier
+  // CHECK-NEXT: kernel.cluster_arrive
+  kernel.cluster_arrive
+  // CHECK-NEXT: kernel.cluster_wait
+  kernel.cluster_wait
   %low = arith.constant 0 : index
   %high = arith.constant 4 : index
   %step = arith.constant 1 : index

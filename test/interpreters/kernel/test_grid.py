@@ -44,6 +44,19 @@ kernel.func grid 6 block 32 cluster 3 @k(%x: memref<6x32xf32>) -> (%out: memref<
   kernel.cluster_barrier // the end
 }}"""
 
+# The first block of a cluster arrives once it has read, and the others before; all wait at the end.
+SPLIT = CLUSTER.replace(
+    "    loop.store %sum",
+    "    kernel.cluster_arrive // of the reader\n    loop.store %sum",
+).replace(
+    "  kernel.cluster_barrier // the end",
+    """  %others = loop.predicate [%b mod 3 - 1] : i1
+  scf.if %others {
+    kernel.cluster_arrive // of the others
+  }
+  kernel.cluster_wait // the end""",
+)
+
 LAST_BLOCK = f"""
 kernel.func grid 6 block 32 @k(%x: memref<6x32xf32>) -> (%out: memref<2x32xf32>,
     %partials: memref<2x3x32xf32> {{plan.scratch}},
@@ -76,7 +89,11 @@ def inputs() -> NDArray[np.float32]:
     return np.random.default_rng(0).standard_normal((6, 32), np.float32)
 
 
-@pytest.mark.parametrize("text", [CLUSTER, LAST_BLOCK, ATOMIC], ids=["cluster", "last", "atomic"])
+@pytest.mark.parametrize(
+    "text",
+    [CLUSTER, SPLIT, LAST_BLOCK, ATOMIC],
+    ids=["cluster", "split", "last", "atomic"],
+)
 @pytest.mark.parametrize("lanes", [1 << 17, 32])
 def test_three_blocks_are_joined(
     text: str, lanes: int, parse: Parse, monkeypatch: pytest.MonkeyPatch
@@ -133,6 +150,41 @@ MISTAKES = [
         "of %b :",
         "rank 3 is not in a cluster of 3 blocks",
         id="a rank too high",
+    ),
+    pytest.param(
+        SPLIT,
+        "kernel.cluster_arrive // of the reader",
+        "",
+        "block 0 waits at a barrier of its cluster where it has not arrived",
+        id="no arrival",
+    ),
+    pytest.param(
+        SPLIT,
+        "    %sum = scf.for",
+        "    kernel.cluster_arrive\n    kernel.cluster_wait\n    %sum = scf.for",
+        "only some blocks of the cluster from block 0 on reach this wait",
+        id="a wait that only one block reaches",
+    ),
+    pytest.param(
+        SPLIT,
+        "    %sum = scf.for",
+        "    kernel.cluster_arrive\n    %sum = scf.for",
+        "block 0 arrives again at the barrier of its cluster before it waits",
+        id="two arrivals",
+    ),
+    pytest.param(
+        SPLIT.replace("    kernel.cluster_arrive // of the reader\n", ""),
+        "    %sum = scf.for",
+        "    kernel.cluster_arrive\n    %sum = scf.for",
+        "block 0 may read this after another block of its cluster has ended",
+        id="an arrival before the reads",
+    ),
+    pytest.param(
+        SPLIT,
+        "kernel.cluster_wait // the end",
+        "",
+        "block 0 may read this after another block of its cluster has ended",
+        id="no wait",
     ),
     pytest.param(
         LAST_BLOCK,

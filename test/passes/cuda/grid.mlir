@@ -3,6 +3,8 @@
 
 // How blocks communicate. The prelude has only the called functions.
 // CHECK:     __device__ __forceinline__ void cluster_barrier() {
+// CHECK:     __device__ __forceinline__ void cluster_arrive() {
+// CHECK:     __device__ __forceinline__ void cluster_wait() {
 // CHECK:     __device__ __forceinline__ const T *of_rank(const T *shared, int rank) {
 // CHECK:     __device__ __forceinline__ bool arrives_last(int *arrived, int blocks) {
 // CHECK:     __device__ __forceinline__ void atomic_add_long(long long *to, long long value) {
@@ -17,8 +19,9 @@
 // CHECK-NEXT:  const float *const theirs = of_rank(partial, 3);
 // CHECK-NEXT:  __align__(16) float r[4];
 // CHECK-NEXT:  *reinterpret_cast<float4 *>(&r[0]) = *reinterpret_cast<const float4 *>(&theirs[t * 4]);
+// CHECK-NEXT:  cluster_arrive();
 // CHECK-NEXT:  out[i] = r[2];
-// CHECK-NEXT:  cluster_barrier();
+// CHECK-NEXT:  cluster_wait();
 // CHECK-NEXT: }
 kernel.func grid 8 block 32 cluster 4 @clusters(%x: memref<8x32xf32>) -> (%out: memref<8x32xf32>) {
   %b = kernel.block_id
@@ -32,8 +35,9 @@ kernel.func grid 8 block 32 cluster 4 @clusters(%x: memref<8x32xf32>) -> (%out: 
   %r = kernel.registers : memref<4xf32, 5 : i64>
   kernel.copy %theirs[%t * 4] to %r[0] width 4 : memref<128xf32, 3 : i64>, memref<4xf32, 5 : i64>
   %1 = loop.load %r[2] : memref<4xf32, 5 : i64>
+  kernel.cluster_arrive
   loop.store %1, %out[%b, %t] : memref<8x32xf32>
-  kernel.cluster_barrier
+  kernel.cluster_wait
 }
 
 // Other blocks write and read this memory too: it has no __restrict__.

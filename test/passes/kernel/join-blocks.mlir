@@ -3,7 +3,7 @@
 // Values joined across blocks.
 
 // One block of a cluster continues with its own values and those in the shared memory of the
-// others, which wait until it is done. Blocks that join are adjacent in the grid.
+// others, which wait until it has read them. Blocks that join are adjacent in the grid.
 // CHECK-LABEL: kernel.func grid 15 block 64 cluster 3 @one_of_a_cluster(
 // CHECK-NEXT:   %block = kernel.block_id
 // CHECK-NEXT:   %t = kernel.thread_id
@@ -16,20 +16,25 @@
 // CHECK-NEXT:     loop.store %0, %partial[%t] : memref<64xf32, 3 : i64>
 // CHECK-NEXT:   }
 // CHECK-NEXT:   kernel.cluster_barrier
-// CHECK-NEXT:   %3 = loop.predicate [0 - %block mod 3] : i1
+// CHECK-NEXT:   %3 = loop.predicate [%block mod 3 - 1] : i1
 // CHECK-NEXT:   scf.if %3 {
-// CHECK:          %sum = scf.for %r = %4 to %5 step %6 iter_args(%7 = %0) -> (f32) {
+// CHECK-NEXT:     kernel.cluster_arrive
+// CHECK-NEXT:   }
+// CHECK-NEXT:   %4 = loop.predicate [0 - %block mod 3] : i1
+// CHECK-NEXT:   scf.if %4 {
+// CHECK:          %sum = scf.for %r = %5 to %6 step %7 iter_args(%8 = %0) -> (f32) {
 // CHECK-NEXT:       %rank = kernel.index [%r + 1]
 // CHECK-NEXT:       %theirs = kernel.remote %partial of %rank : memref<64xf32, 3 : i64>
 // CHECK-NEXT:       %other = loop.load %theirs[%t] : memref<64xf32, 3 : i64>
-// CHECK-NEXT:       %8 = arith.addf %7, %other : f32
-// CHECK-NEXT:       scf.yield %8 : f32
+// CHECK-NEXT:       %9 = arith.addf %8, %other : f32
+// CHECK-NEXT:       scf.yield %9 : f32
 // CHECK-NEXT:     } {unroll}
+// CHECK-NEXT:     kernel.cluster_arrive
 // CHECK-NEXT:     kernel.comment "elementwise, stored to out"
-// CHECK-NEXT:     %9 = arith.addf %sum, %1 : f32
-// CHECK-NEXT:     loop.store %9, %out[%b, %t] : memref<5x64xf32>
+// CHECK-NEXT:     %10 = arith.addf %sum, %1 : f32
+// CHECK-NEXT:     loop.store %10, %out[%b, %t] : memref<5x64xf32>
 // CHECK-NEXT:   }
-// CHECK-NEXT:   kernel.cluster_barrier
+// CHECK-NEXT:   kernel.cluster_wait
 loop.kernel @one_of_a_cluster(%x: memref<3x5x64xf32>, %y: memref<64xf32>) -> (%out: memref<5x64xf32>) {
   tile.launch (%s = block 3 split, %b = block 5, %t = thread 64) {
     %0 = loop.load %x[%s, %b, %t] : memref<3x5x64xf32>
@@ -54,11 +59,12 @@ loop.kernel @one_of_a_cluster(%x: memref<3x5x64xf32>, %y: memref<64xf32>) -> (%o
 // CHECK-NEXT:     %theirs = kernel.remote %partial of %r : memref<2x6x32xf32, 3 : i64>
 // CHECK-NEXT:     kernel.unroll %j_4 in 3 {
 // CHECK:            loop.load %theirs[%s floordiv 2, %s mod 2 * 3 + %j_4, %t] : memref<2x6x32xf32, 3 : i64>
+// CHECK:        kernel.cluster_arrive
 // CHECK:        kernel.unroll %j_5 in 3 {
 // CHECK:          loop.load %bias[%s floordiv 2, %s mod 2 * 3 + %j_5] : memref<2x6xf32>
 // CHECK:          loop.store %{{.*}}, %out[%s floordiv 2, %s mod 2 * 3 + %j_5, %t] : memref<2x6x32xf32>
 // CHECK:        loop.store %{{.*}}, %half[%s floordiv 2, %t] where [0 - %s mod 2] : memref<2x32xi32>
-// CHECK-NEXT:   kernel.cluster_barrier
+// CHECK-NEXT:   kernel.cluster_wait
 loop.kernel @registers_are_dealt_out(%x: memref<4x2x6x32xf32>, %bias: memref<2x6xf32>) -> (%out: memref<2x6x32xf32>, %half: memref<2x32xi32>) {
   tile.launch (%s = block 4 split, %t = thread 32, %i = register 2, %j = register 6) {
     %0 = loop.load %x[%s, %i, %j, %t] : memref<4x2x6x32xf32>
@@ -125,11 +131,12 @@ loop.kernel @at_once(%x: memref<4x32xf32>) -> (%twice: memref<32xf32>, %out: mem
 // CHECK:        kernel.cluster_barrier
 // CHECK:        math.exp
 // CHECK:        kernel.remote
-// CHECK:        kernel.cluster_barrier
+// CHECK:        kernel.cluster_arrive
 // CHECK-NEXT:   kernel.comment "elementwise, stored to sums, out"
 // CHECK-NEXT:   loop.store %{{.*}}, %sums[%b] where [0 - %t, 0 - %block mod 2] : memref<3xf32>
 // CHECK-NEXT:   %[[Q:.*]] = arith.divf
 // CHECK-NEXT:   loop.store %[[Q]], %out[%b, %s, %t] : memref<3x2x32xf32>
+// CHECK-NEXT:   kernel.cluster_wait
 loop.kernel @all_of_a_cluster(%x: memref<3x2x32xf32>) -> (%out: memref<3x2x32xf32>, %sums: memref<3xf32>) {
   tile.launch (%b = block 3, %s = block 2, %t = thread 32) {
     %0 = loop.load %x[%b, %s, %t] : memref<3x2x32xf32>

@@ -4,6 +4,7 @@ Values joined across blocks: NVRTC's code in the simulator, with all checks, com
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeGuard
 
 import numpy as np
@@ -17,6 +18,7 @@ from xdsl.ir import Operation
 from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.launch_plan import Fill, Plan
+from tilewright.codegen.mutations import mutations
 from tilewright.codegen.plan_text import plan_text
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
@@ -271,7 +273,7 @@ def test_an_epilogue_is_divided_among_blocks(
     check(parse, text, [random(blocks, rows, threads, 4), random(rows)])
     module = lower(with_main(parse(text)), "kernel")
     branches = [op for op in module.walk() if isinstance(op, scf.IfOp)]
-    assert len(branches) == {"registers": 0, "threads": 1, "one block": 2}[how]
+    assert len(branches) == {"registers": 0, "threads": 1, "one block": 3}[how]
 
 
 def test_axes_of_registers_that_share_a_cluster(parse: Parse) -> None:
@@ -422,3 +424,39 @@ loop.kernel @plus(%x: memref<32xf32>, %y: memref<32xf32>) -> (%out: memref<32xf3
     np.testing.assert_allclose(result, y.sum(0) - x.sum(0), rtol=1e-5, atol=1e-6)
     (result,) = interpret(lower(module, "kernel"), x, y)
     np.testing.assert_allclose(result, y.sum(0) - x.sum(0), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [4, 3])
+def test_the_last_barrier_is_needed_in_both_halves(rows: int, parse: Parse) -> None:
+    # Blocks divide four rows among themselves; of three rows, the first block does all.
+    text = DIVIDED.replace("BLOCKS", "2").replace("ROWS", f"{rows}").replace("THREADS", "31")
+    inputs = [random(2, rows, 31, 4), random(rows)]
+    halves = kernel.ClusterArriveOp, kernel.ClusterWaitOp
+
+    def fresh() -> tuple[ModuleOp, list[Operation]]:
+        module = lower(with_main(parse(text)), "kernel")
+        return module, [op for op in module.walk() if isinstance(op, halves)]
+
+    _, ops = fresh()
+    bugs = [(n, bug.what) for n, op in enumerate(ops) for bug in mutations(op)]
+    assert "moved before what precedes" in {what for _, what in bugs}
+    assert len(bugs) >= 3
+    for number, what in bugs:
+        module, ops = fresh()
+        (bug,) = (bug for bug in mutations(ops[number]) if bug.what == what)
+        bug.change(ops[number])
+        execution = SimulatorBackend("sm_90a").run(plan_of(lower(module, "cuda")), inputs)
+        assert execution.problems, f"{ops[number].name}: {what}"
+
+
+def test_a_relaxed_arrival_does_not_end_reads_of_other_blocks(parse: Parse) -> None:
+    text = DIVIDED.replace("BLOCKS", "2").replace("ROWS", "4").replace("THREADS", "32")
+    right = plan(parse, text)
+    release = "barrier.cluster.arrive.release.aligned"
+    head, _, tail = right.source.rpartition(release)
+    assert "cluster_arrive()" in head
+    relaxed = f"{head}{release.replace('release', 'relaxed')}{tail}"
+    execution = SimulatorBackend("sm_90a").run(
+        replace(right, source=relaxed), [random(2, 4, 32, 4), random(4)]
+    )
+    assert "exited" in str(execution.problems)

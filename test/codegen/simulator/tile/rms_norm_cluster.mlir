@@ -6,7 +6,8 @@
 // CHECK: kernel.func grid 6 block 64 cluster 2
 // CHECK: kernel.cluster_barrier
 // CHECK: kernel.remote
-// CHECK: kernel.cluster_barrier
+// CHECK: kernel.cluster_arrive
+// CHECK: kernel.cluster_wait
 
 loop.kernel @rms_norm(%x: memref<3x201xf32>, %weight: memref<201xf32>) -> (%out: memref<3x201xf32>) {
   %eps = arith.constant 1.0e-5 : f32

@@ -6,7 +6,8 @@
 // CHECK: kernel.func grid 6 block 64 cluster 3
 // CHECK: kernel.cluster_barrier
 // CHECK: kernel.remote
-// CHECK: kernel.cluster_barrier
+// CHECK: kernel.cluster_arrive
+// CHECK: kernel.cluster_wait
 
 loop.kernel @relu_addmm(%a: memref<15x20xf32>, %b: memref<20x16xf32>, %bias: memref<16xf32>) -> (%out: memref<15x16xf32>) {
   tile.launch (%s = block 3 split, %bm = block 2 m, %tm = thread 8 m, %tn = thread 8 n, %vn = register 2 n) {
