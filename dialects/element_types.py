@@ -77,6 +77,10 @@ Number = int | float
 """A Python number; a bool is an int."""
 
 
+LOWEST: Mapping[Attribute, float] = {f32: -3.4028234663852886e38, f64: -1.7976931348623157e308}
+"""Lowest finite number of the float types of computations."""
+
+
 def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
     """
     Return a Python number as an attribute of an element type, converted as PyTorch does it.

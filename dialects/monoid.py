@@ -32,14 +32,23 @@ class Monoid(StrEnum):
     """Maximum of (value, index) pairs: NaN wins, then the larger value, then the lower index."""
     ARGMIN = "argmin"
     """Minimum of (value, index) pairs: NaN wins, then the smaller value, then the lower index."""
+    SOFTMAX = "softmax"
+    """
+    Maximum of scores, and sums of values weighted by the exponentials of their scores (Milakov and
+    Gimelshein, Online normalizer calculation for softmax, 2018). The join of (x, g1, ...) and
+    (y, h1, ...) is (m, exp(x - m) * g1 + exp(y - m) * h1, ...) for m = max(x, y). A score of minus
+    infinity has the weight 0, even if m is minus infinity.
+    """
 
     @property
     def combines_pairs(self) -> bool:
-        """
-        True if the monoid combines (value, index) pairs; otherwise it combines each value
-        separately.
-        """
+        """True if the monoid combines (value, index) pairs."""
         return self in (Monoid.ARGMAX, Monoid.ARGMIN)
+
+    @property
+    def combines_each(self) -> bool:
+        """True if the monoid combines each of several values separately."""
+        return not self.combines_pairs and self is not Monoid.SOFTMAX
 
 
 def _lowest(type: Attribute) -> float | int:
@@ -64,7 +73,9 @@ _IDENTITY: Mapping[Monoid, Callable[[Attribute], float | int]] = {
     Monoid.OR: lambda _: 0,
     Monoid.ARGMAX: _lowest,
     Monoid.ARGMIN: _highest,
+    Monoid.SOFTMAX: _lowest,
 }
+"""Identity of the first value of each monoid."""
 
 
 @irdl_attr_definition
@@ -73,6 +84,7 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     Attribute for the monoid of a reduction. `max` and `min` propagate NaN, as PyTorch's do.
 
     With two values, `add` sums each separately; `argmax` and `argmin` take the two as a pair.
+    `softmax` takes a score and the values that its exponential weights.
     """
 
     name = "prim.monoid"
@@ -84,6 +96,9 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
         identity = _IDENTITY[self.data]
         if self.data.combines_pairs:
             return [number_attribute(identity(types[0]), types[0]), IntegerAttr(_LAST, i64)]
+        if self.data is Monoid.SOFTMAX:
+            sums = [number_attribute(0, type) for type in types[1:]]
+            return [number_attribute(identity(types[0]), types[0]), *sums]
         return [number_attribute(identity(type), type) for type in types]
 
 
@@ -102,6 +117,13 @@ def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:
             shown = ", ".join(map(str, types))
             raise VerifyException(f"'{joined}' joins a value and its index, an i64: not ({shown})")
         return
+    if joined is Monoid.SOFTMAX and (len(types) < 2 or len({*types}) > 1):
+        shown = ", ".join(map(str, types))
+        raise VerifyException(
+            f"'{joined}' joins a score and the values that it weights, of one type: not ({shown})"
+        )
+    if joined is Monoid.SOFTMAX and types[0] not in COMPUTE_FLOATS:
+        raise VerifyException(f"'{joined}' joins floats, not {types[0]}: cast it first")
     allowed = (i1,) if joined in (Monoid.AND, Monoid.OR) else (*COMPUTE_FLOATS, *COMPUTE_INTEGERS)
     for type in types:
         if type not in allowed:

@@ -3,10 +3,11 @@
 Monoids on arrays: joining two lists of values, folding dimensions, prefix joins.
 
 The values of a list are joined independently. If the monoid is one of pairs, a list is a value and
-its index, which are joined together.
+its index, which are joined together. For `softmax`, a list is a score and the values that it
+weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from xdsl.ir import Attribute
@@ -23,8 +24,9 @@ _JOINS: dict[Monoid, np.ufunc] = {
     Monoid.OR: np.logical_or,
     Monoid.ARGMAX: np.maximum,
     Monoid.ARGMIN: np.minimum,
+    Monoid.SOFTMAX: np.maximum,
 }
-"""Ufunc that joins values of each monoid; for monoids of pairs, it joins the first of the pair."""
+"""Ufunc that joins values of each monoid, or the first values if they are joined together."""
 
 _LAST = np.iinfo(np.int64).max
 
@@ -44,8 +46,10 @@ def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[
     if monoid.combines_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
         return [best, np.minimum(*indices)]
-    rest = zip(left[1:], right[1:], strict=True)
-    return [best, *(_JOINS[monoid](a, b) for a, b in rest)]
+    if monoid is Monoid.SOFTMAX:
+        weights = [_weight(score, best) for score in (left[0], right[0])]
+        return [best, *(a * weights[0] + b * weights[1] for a, b in _rest(left, right))]
+    return [best, *(_JOINS[monoid](a, b) for a, b in _rest(left, right))]
 
 
 def fold(
@@ -66,8 +70,14 @@ def fold(
     def folded(value: Array, initial: Array) -> Array:
         return ufunc.reduce(value, dims, dtype=value.dtype, keepdims=keepdims, initial=initial[()])
 
-    if not monoid.combines_pairs:
+    if monoid.combines_each:
         return [folded(value, initial) for value, initial in zip(values, start, strict=True)]
+    if monoid is Monoid.SOFTMAX:
+        score, *rest = values
+        best = ufunc.reduce(score, dims, dtype=score.dtype, keepdims=True, initial=start[0][()])
+        weight = _weight(score, best)
+        sums = [np.sum(weight * v, dims, dtype=v.dtype, keepdims=keepdims) for v in rest]
+        return [best if keepdims else np.squeeze(best, dims), *sums]
     value, index = np.broadcast_arrays(*values)
     best = ufunc.reduce(value, dims, dtype=value.dtype, keepdims=True, initial=start[0][()])
     indices = _index_where_best(best, value, index)
@@ -80,7 +90,7 @@ def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
     Return the prefix joins along dimension 0: at each step the join of all steps up to this one,
     inclusive.
     """
-    if not monoid.combines_pairs:
+    if monoid.combines_each:
         return [_JOINS[monoid].accumulate(value, 0, dtype=value.dtype) for value in values]
     steps = [np.array(value) for value in np.broadcast_arrays(*values)]
     for step in range(1, steps[0].shape[0]):
@@ -93,6 +103,17 @@ def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
 def join_at(monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others: Array) -> None:
     """Join each of `others` to the element of `values` at its subscripts, in place."""
     _JOINS[monoid].at(values, subscripts, others)
+
+
+def _rest(left: Sequence[Array], right: Sequence[Array]) -> Iterator[tuple[Array, Array]]:
+    """Return the pairs of all values but the first."""
+    return zip(left[1:], right[1:], strict=True)
+
+
+def _weight(score: Array, best: Array) -> Array:
+    """Return `exp(score - best)`, and 0 where the score is minus infinity."""
+    with np.errstate(invalid="ignore"):  # NaN where both are infinite
+        return np.where(score == -np.inf, np.zeros_like(score), np.exp(score - best))
 
 
 def _index_where_best(best: Array, value: Array, index: Array) -> Array:

@@ -172,8 +172,8 @@ class ScatterOp(PrimOp):
                 f"the updates hold {element_of(self.updates)}, the base {element_of(self.base)}"
             )
         if self.combiner is not None:
-            if self.combiner.data.combines_pairs:
-                raise VerifyException(f"'{self.combiner.data}' joins pairs, not updates")
+            if not self.combiner.data.combines_each:
+                raise VerifyException(f"'{self.combiner.data}' joins several values, not updates")
             verify_monoid(self.combiner, [element_of(self.base)])
         _verify_indexed(self.map.data, self.indices, self.updates)
         _verify_axes(self.map.data, self.base, shape_of(self.updates))

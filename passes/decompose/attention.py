@@ -31,12 +31,12 @@ PyTorch's fused kernels (FlashAttention-2, section 3): matrix instructions multi
 
 from math import inf, prod, sqrt
 
-from xdsl.dialects.builtin import IntegerType, f64, i1
+from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import prim, torch
-from tilewright.dialects.element_types import HALVES
+from tilewright.dialects.element_types import HALVES, LOWEST
 from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
@@ -44,9 +44,6 @@ from tilewright.passes.decompose.decomposition import Decomposition, Table
 from tilewright.passes.decompose.elementwise import scaled
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.view import Shape, axes_of
-
-_LOWEST = {False: -3.4028234663852886e38, True: -1.7976931348623157e308}
-"""Lowest finite number of f32, and of f64."""
 
 _POSITION_OPS = (
     prim.IotaOp,
@@ -142,7 +139,7 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         dims = [scores.rank - 1]
         positions = mask if mask is not None and is_position_condition(mask) else None
         again = positions if min(scores.shape[-2:]) >= _MANY else None
-        largest = _masked_again(scores, again).max(dims).maximum(_LOWEST[emit.type == f64])
+        largest = _masked_again(scores, again).max(dims).maximum(LOWEST[emit.type])
         shifted = scores - largest.unsqueeze(dims)
         counted = _masked_again(shifted, again).exp()
         total = counted.sum(dims).maximum(1.0)

@@ -6,15 +6,21 @@ The join of (value, index) pairs is, for `argmax` of floats,
 
     left = (a > b, or a is NaN, and b is not NaN) or ((a == b, or both are NaN) and ia < ib)
     result = left ? (a, ia) : (b, ib)
+
+The join of a score and sums, by `softmax`, is
+
+    m = max(a, b), n = max(m, -3.4e38)       finite: -inf - -inf is NaN
+    result = (m, exp(a - n) * s + exp(b - n) * t)
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.dialects.element_types import LOWEST, number_attribute
 from tilewright.dialects.monoid import Monoid
 
 Add = Callable[[Operation], SSAValue]
@@ -53,11 +59,36 @@ def joined(
     Insert by `add` the ops that join `left` and `right` by `monoid`, and return the results. `left`
     and `right` are values of the same types.
     """
-    if not monoid.combines_pairs:
+    if monoid is Monoid.SOFTMAX:
+        return _weighted(left, right, add)
+    if monoid.combines_each:
         pairs = zip(left, right, strict=True)
         return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
     is_left = _is_left(_BETTER[monoid], left, right, add)
     return [add(arith.SelectOp(is_left, a, b)) for a, b in zip(left, right, strict=True)]
+
+
+def _weighted(left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add) -> list[SSAValue]:
+    """Insert by `add` the join of scores and their weighted sums, and return the results."""
+    largest = add(arith.MaximumfOp(left[0], right[0]))
+    finite = at_least_lowest(largest, add)
+    a, b = (weight_of(score, finite, add) for score in (left[0], right[0]))
+    sums = zip(left[1:], right[1:], strict=True)
+    return [
+        largest,
+        *(add(arith.AddfOp(add(arith.MulfOp(s, a)), add(arith.MulfOp(t, b)))) for s, t in sums),
+    ]
+
+
+def at_least_lowest(value: SSAValue, add: Add) -> SSAValue:
+    """Insert by `add` the maximum of a float and the lowest finite number of its type."""
+    lowest = add(arith.ConstantOp(number_attribute(LOWEST[value.type], value.type)))
+    return add(arith.MaximumfOp(value, lowest))
+
+
+def weight_of(score: SSAValue, largest: SSAValue, add: Add) -> SSAValue:
+    """Insert by `add` the exponential of a score less the `largest`, which is not -inf."""
+    return add(math.ExpOp(add(arith.SubfOp(score, largest))))
 
 
 def _is_left(

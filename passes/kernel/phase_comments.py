@@ -43,6 +43,7 @@ _JOINED: Mapping[Monoid, str] = {
     Monoid.OR: "whether any holds",
     Monoid.ARGMAX: "maximum and where it is",
     Monoid.ARGMIN: "minimum and where it is",
+    Monoid.SOFTMAX: "maximum and sums weighted by exponentials",
 }
 
 _BLOCKS: Mapping[Join, str] = {

@@ -28,6 +28,7 @@ _FOLD_NAMES = {
     Monoid.OR: ["any"],
     Monoid.ARGMAX: ["maximum", "position"],
     Monoid.ARGMIN: ["minimum", "position"],
+    Monoid.SOFTMAX: ["maximum", "sum"],
 }
 
 

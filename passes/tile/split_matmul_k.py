@@ -151,7 +151,7 @@ def _joins_surely(launch: tile.LaunchOp, factor: int, join: Join) -> bool:
 def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.ReduceOp]]:
     """
     Return the contractions in groups that are joined at once. They are one group if they have one
-    monoid, which does not combine pairs, and no result is used before the last contraction.
+    monoid, which combines each value separately, and no result is used before the last contraction.
     Otherwise each is a group.
     """
     last = contractions[-1]
@@ -160,7 +160,7 @@ def _joined_at_once(contractions: Sequence[loop.ReduceOp]) -> list[list[loop.Red
     ]
     is_one_monoid = all(op.monoid == last.monoid for op in contractions)
     is_unused_before = all(_is_behind(op, last) for op in early)
-    if is_one_monoid and not last.monoid.data.combines_pairs and is_unused_before:
+    if is_one_monoid and last.monoid.data.combines_each and is_unused_before:
         return [list(contractions)]
     return [[op] for op in contractions]
 

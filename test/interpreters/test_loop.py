@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
@@ -66,6 +67,56 @@ def test_nested_reductions_count_every_step(parse: Parse, rand: Rand, monoid: st
     join = {"add": np.sum, "mul": np.prod, "max": np.max, "min": np.min}[monoid]
     (result,) = interpret(module, x, function="k")
     np.testing.assert_allclose(result, join(np.stack([x] * 6), axis=0), rtol=1e-6)
+
+
+def test_weighted_sums_in_chunks_equal_softmax(parse: Parse, rand: Rand) -> None:
+    # Chunks of four: the third is half empty, as is the fourth. Steps 7 to 9 have no score.
+    module = parse(
+        kernel("""
+      loop.for %i in 10 {
+        %m, %s, %g = loop.reduce %c in 4 with softmax {
+          %a, %b, %d = loop.reduce %k in 4 with softmax {
+            %0 = loop.load %x[%c * 4 + %k] where [9 - %c * 4 - %k] : memref<10xf32>
+            %1 = arith.constant 1.0 : f32
+            loop.yield %0, %1, %0 where [6 - %c * 4 - %k] : f32, f32, f32
+          } : f32, f32, f32
+          loop.yield %a, %b, %d : f32, f32, f32
+        } : f32, f32, f32
+        %2 = arith.divf %g, %s : f32
+        loop.store %2, %out[%i] : memref<10xf32>
+      }""")
+    )
+    x = rand(10) * 100
+    (result,) = interpret(module, x, function="k")
+    kept = torch.from_numpy(x[:7].astype(np.float64))
+    np.testing.assert_allclose(result, [(kept.softmax(0) * kept).sum()] * 10, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "sums"),
+    [
+        ([-np.inf] * 10, 0.0),
+        ([0.0, *[-np.inf] * 9], 1.0),
+        ([np.nan, *[0.0] * 9], np.nan),
+        ([np.inf, *[0.0] * 9], np.nan),
+    ],
+)
+def test_weights_of_scores_that_are_not_finite(
+    parse: Parse, scores: list[float], sums: float
+) -> None:
+    module = parse(
+        kernel("""
+      %m, %s = loop.reduce %k in 10 with softmax {
+        %0 = loop.load %x[%k] : memref<10xf32>
+        %1 = arith.constant 1.0 : f32
+        loop.yield %0, %1 : f32, f32
+      } : f32, f32
+      loop.for %i in 10 {
+        loop.store %s, %out[%i] : memref<10xf32>
+      }""")
+    )
+    (result,) = interpret(module, np.array(scores, np.float32), function="k")
+    np.testing.assert_array_equal(result, [sums] * 10)
 
 
 def test_several_values_at_once(parse: Parse, rand: Rand) -> None:

@@ -151,7 +151,7 @@ class Body:
         """Return functions that make a value by an op with a region."""
         return [
             lambda: self.reduce(axes, depth),
-            lambda: self.pick((self.reduce, self.fold_places, self.where_best))(axes, depth),
+            lambda: self.pick((self.reduce, self.fold_places, self.where_best, self.weighted))(axes, depth),
         ]
 
     def constant(self, axes: Axes) -> str:
@@ -281,6 +281,19 @@ class Body:
             self.line(f"loop.yield {pair}{self.where(inner)} : f32, i64")
         self.offer([value], axes)
         return self.pick((self.small(index, "i64", axes), value))
+
+    def weighted(self, axes: Axes, depth: int) -> str:
+        """Return the largest score of a loop, or a sum that the scores' exponentials weight."""
+        sizes = _SMALL_SIZES if depth == 1 else self.reduced_sizes
+        axis = Axis(self.fresh("k"), self.pick(sizes))
+        inner, names = (*axes, axis), [self.fresh("s") for _ in range(3)]
+        types = "f32, f32, f32"
+        header = f"{', '.join(names)} = loop.reduce {axis.name} in {axis.extent} with softmax"
+        with self.region(header, f" : {types}"):
+            values = [self.load(inner), self.load(axes), self.value(inner, depth - 1)]
+            self.line(f"loop.yield {', '.join(values)}{self.where(inner)} : {types}")
+        self.offer(names, axes)
+        return self.pick(names)
 
     def prefix(self, value: str, axes: Axes) -> str:
         """Return the prefix of `value` in the scan around it, or the position of a best element."""

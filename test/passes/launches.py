@@ -75,6 +75,7 @@ class LaunchBody(Body):
         if within:
             makers += [lambda: self.combine(axes, depth, self.draw(_some(within)))] * 2
             makers += [lambda: self.combine_places(axes, self.draw(_some(within)))]
+            makers += [lambda: self.combine_weighted(axes, self.draw(_some(within)))]
         if self._has_all_threads(axes):
             makers += [lambda: self.stage(axes, depth)]
         return makers
@@ -101,6 +102,17 @@ class LaunchBody(Body):
         )
         self.offer(names, [axis for axis in axes if axis not in across])
         return self.pick(names)
+
+    def combine_weighted(self, axes: Axes, across: Axes) -> str:
+        """Return a sum that the exponentials of scores weight, joined `across` axes."""
+        names, values = [self.fresh("v"), self.fresh("v")], [self.load(axes), self.load(axes)]
+        joined = ", ".join(axis.name for axis in across)
+        self.line(
+            f"{', '.join(names)} = tile.combine {', '.join(values)} across {joined} "
+            f"with softmax{self.where(axes)} : f32, f32"
+        )
+        self.offer(names, [axis for axis in axes if axis not in across])
+        return names[1]
 
     def combine_places(self, axes: Axes, across: Axes) -> str:
         """Return the position of the best of some elements, joined `across` axes."""

@@ -83,7 +83,7 @@ class MergeLoops(RewritePattern):
 
 def take_same_steps(op: loop.ReduceOp, other: loop.ReduceOp) -> bool:
     """True if one loop can compute both reductions, neither of which contains a loop."""
-    if op.monoid != other.monoid or op.monoid.data.combines_pairs or op.extent != other.extent:
+    if op.monoid != other.monoid or not op.monoid.data.combines_each or op.extent != other.extent:
         return False
     if not all(loop.is_scalar(inner) for r in (op, other) for inner in r.body.block.ops):
         return False

@@ -85,3 +85,34 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
     }
   }
 }
+
+// -----
+
+// CHECK: 'softmax' joins a score and the values that it weights, of one type: not (f32)
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    %1 = loop.prefix %0 with softmax : f32
+  }
+}
+
+// -----
+
+// CHECK: 'softmax' joins a score and the values that it weights, of one type: not (f32, i64)
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    %1 = loop.index [%k] : i64
+    %2, %3 = loop.prefix %0, %1 with softmax : f32, i64
+  }
+}
+
+// -----
+
+// CHECK: 'softmax' joins floats, not i64: cast it first
+loop.kernel @k(%x: memref<8xi64>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xi64>
+    %2, %3 = loop.prefix %0, %0 with softmax : i64, i64
+  }
+}

@@ -86,14 +86,20 @@ loop.kernel @moments(%x: memref<3x4x5x6x7x100xf32>) -> (%sum: memref<3x4x5x6x7xf
       loop.yield %s : f32
     // CHECK-NEXT: } : f32
     } : f32
-    // CHECK-NEXT: %n = loop.reduce %k_2 in 100 with min {
-    %n = loop.reduce %k_2 in 100 with min {
+    // CHECK-NEXT: %y, %l = loop.reduce %k_2 in 100 with softmax {
+    %y, %l = loop.reduce %k_2 in 100 with softmax {
+      // CHECK-NEXT: loop.yield %s, %q : f32, f32
+      loop.yield %s, %q : f32, f32
+    // CHECK-NEXT: } : f32, f32
+    } : f32, f32
+    // CHECK-NEXT: %n = loop.reduce %k_3 in 100 with min {
+    %n = loop.reduce %k_3 in 100 with min {
       // CHECK-NEXT: loop.yield %m : f32
       loop.yield %m : f32
     // CHECK-NEXT: } : f32
     } : f32
-    // CHECK-NEXT: %p = loop.reduce %k_3 in 0 with mul {
-    %p = loop.reduce %k_3 in 0 with mul {
+    // CHECK-NEXT: %p = loop.reduce %k_4 in 0 with mul {
+    %p = loop.reduce %k_4 in 0 with mul {
       // CHECK-NEXT: loop.yield %n : f32
       loop.yield %n : f32
     // CHECK-NEXT: } : f32

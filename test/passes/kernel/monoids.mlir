@@ -230,3 +230,67 @@ loop.kernel @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
     loop.store %m, %out[%t] : memref<32xi64>
   }
 }
+
+// A score and a sum: the sum is rescaled whenever a larger score is found.
+// CHECK:      kernel.func grid 8 block 2 @softmax(%x: memref<8x12xf32>) -> (%m: memref<8xf32>, %sum: memref<8xf32>) {
+// CHECK-NEXT:   %rb = kernel.block_id
+// CHECK-NEXT:   %t = kernel.thread_id
+// CHECK-NEXT:   kernel.comment "maximum and sums weighted by exponentials over k, 6 steps"
+// CHECK-NEXT:   %0 = arith.constant 0xff800000 : f32
+// CHECK-NEXT:   %1 = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:   %2 = arith.constant 0 : index
+// CHECK-NEXT:   %3 = arith.constant 6 : index
+// CHECK-NEXT:   %4 = arith.constant 1 : index
+// CHECK-NEXT:   %p, %q = scf.for %k = %2 to %3 step %4 iter_args(%p_1 = %0, %q_1 = %1) -> (f32, f32) {
+// CHECK-NEXT:     %5 = loop.load %x[%rb, %k * 2 + %t] : memref<8x12xf32>
+// CHECK-NEXT:     %6 = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     %p_2 = arith.maximumf %p_1, %5 : f32
+// CHECK-NEXT:     %7 = arith.constant -3.40282347e+38 : f32
+// CHECK-NEXT:     %8 = arith.maximumf %p_2, %7 : f32
+// CHECK-NEXT:     %9 = arith.subf %p_1, %8 : f32
+// CHECK-NEXT:     %10 = math.exp %9 : f32
+// CHECK-NEXT:     %11 = arith.subf %5, %8 : f32
+// CHECK-NEXT:     %12 = math.exp %11 : f32
+// CHECK-NEXT:     %13 = arith.mulf %q_1, %10 : f32
+// CHECK-NEXT:     %14 = arith.mulf %6, %12 : f32
+// CHECK-NEXT:     %q_2 = arith.addf %13, %14 : f32
+// CHECK-NEXT:     scf.yield %p_2, %q_2 : f32, f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "maximum and sums weighted by exponentials across 2 threads"
+// CHECK-NEXT:   %partial = kernel.shared : memref<2xf32, 3 : i64>
+// CHECK-NEXT:   %partial_1 = kernel.shared : memref<2xf32, 3 : i64>
+// CHECK-NEXT:   loop.store %p, %partial[%t] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:   loop.store %q, %partial_1[%t] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:   kernel.barrier
+// CHECK-NEXT:   %15 = arith.constant 2 : index
+// CHECK-NEXT:   %r, %s = scf.for %w = %2 to %15 step %4 iter_args(%16 = %0, %17 = %1) -> (f32, f32) {
+// CHECK-NEXT:     %18 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     %19 = loop.load %partial_1[%w] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     %20 = arith.maximumf %16, %18 : f32
+// CHECK-NEXT:     %21 = arith.constant -3.40282347e+38 : f32
+// CHECK-NEXT:     %22 = arith.maximumf %20, %21 : f32
+// CHECK-NEXT:     %23 = arith.subf %16, %22 : f32
+// CHECK-NEXT:     %24 = math.exp %23 : f32
+// CHECK-NEXT:     %25 = arith.subf %18, %22 : f32
+// CHECK-NEXT:     %26 = math.exp %25 : f32
+// CHECK-NEXT:     %27 = arith.mulf %17, %24 : f32
+// CHECK-NEXT:     %28 = arith.mulf %19, %26 : f32
+// CHECK-NEXT:     %29 = arith.addf %27, %28 : f32
+// CHECK-NEXT:     scf.yield %20, %29 : f32, f32
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.comment "store m, sum"
+// CHECK-NEXT:   loop.store %r, %m[%rb] where [0 - %t] : memref<8xf32>
+// CHECK-NEXT:   loop.store %s, %sum[%rb] where [0 - %t] : memref<8xf32>
+// CHECK-NEXT: }
+loop.kernel @softmax(%x: memref<8x12xf32>) -> (%m: memref<8xf32>, %sum: memref<8xf32>) {
+  tile.launch (%rb = block 8 row, %t = thread 2 k) {
+    %p, %q = loop.reduce %k in 6 with softmax {
+      %0 = loop.load %x[%rb, %k * 2 + %t] : memref<8x12xf32>
+      %1 = arith.constant 1.0 : f32
+      loop.yield %0, %1 : f32, f32
+    } : f32, f32
+    %r, %s = tile.combine %p, %q across %t with softmax : f32, f32
+    loop.store %r, %m[%rb] where [0 - %t] : memref<8xf32>
+    loop.store %s, %sum[%rb] where [0 - %t] : memref<8xf32>
+  }
+}
