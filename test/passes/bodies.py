@@ -151,7 +151,9 @@ class Body:
         """Return functions that make a value by an op with a region."""
         return [
             lambda: self.reduce(axes, depth),
-            lambda: self.pick((self.reduce, self.fold_places, self.where_best, self.weighted))(axes, depth),
+            lambda: self.pick((self.reduce, self.fold_places, self.where_best, self.weighted))(
+                axes, depth
+            ),
         ]
 
     def constant(self, axes: Axes) -> str:
