@@ -20,7 +20,8 @@ from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.shared_banks import Wavefronts, wavefronts_at
 from tilewright.passes.facts.affine_values import values_at
-from tilewright.passes.facts.matrix_product import MatrixOperand, matrix_operand
+from tilewright.passes.facts.matrix_operand import MatrixOperand
+from tilewright.passes.facts.matrix_product import matrix_operand
 
 _D0, _ZERO = AffineExpr.dimension(0), AffineExpr.constant(0)
 

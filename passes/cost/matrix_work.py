@@ -18,11 +18,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.matrix_instruction import LANES_M, LANES_N, MOST_MATRICES
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.matrix_clocks import WarpTile
-from tilewright.passes.facts.matrix_product import (
-    MatrixOperand,
-    distinct_operands,
-    matrix_products,
-)
+from tilewright.passes.facts.matrix_operand import MatrixOperand, distinct_operands
+from tilewright.passes.facts.matrix_product import matrix_products
 
 _IN_FRAGMENT = 2
 """Rows of A, or columns of B, that a thread has in a fragment of D."""

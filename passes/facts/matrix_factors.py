@@ -18,12 +18,13 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.tile.attributes import Axis
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.slab_masks import slab_masks
 
 
-class Factor(NamedTuple):
+class SlabFactor(NamedTuple):
     """Factor of the product that a reduction adds: a load from a slab, perhaps cast to float32."""
 
     load: loop.LoadOp
@@ -38,8 +39,16 @@ class Factor(NamedTuple):
         """Size of an element in bytes."""
         return size_of(self.element)
 
+    def differs_along(self, axes: Sequence[Axis]) -> bool:
+        """True if one of `axes` is in the subscripts of the load."""
+        return any(axis.value in self.load.indices for axis in axes)
 
-def factors_of(op: loop.ReduceOp) -> Sequence[tuple[Factor, Factor]] | str:
+    def has_all(self, axes: Sequence[Axis]) -> bool:
+        """True if all of `axes` are in the subscripts of the load."""
+        return all(axis.value in self.load.indices for axis in axes)
+
+
+def factors_of(op: loop.ReduceOp) -> Sequence[tuple[SlabFactor, SlabFactor]] | str:
     """Return the factors of each product that `op` adds, or the reason why there are none."""
     products = products_of(op)
     if op.monoid.data is not Monoid.ADD or any(type != f32 for type in op.result_types):
@@ -48,7 +57,7 @@ def factors_of(op: loop.ReduceOp) -> Sequence[tuple[Factor, Factor]] | str:
         return "it adds values that are no products"
     if op.is_bounded:
         return "the steps of a chunk are bounded"
-    pairs: list[tuple[Factor, Factor]] = []
+    pairs: list[tuple[SlabFactor, SlabFactor]] = []
     for product in products:
         left, right = _factor(product.left.narrow), _factor(product.right.narrow)
         if left is None or right is None:
@@ -59,12 +68,12 @@ def factors_of(op: loop.ReduceOp) -> Sequence[tuple[Factor, Factor]] | str:
     return pairs
 
 
-def _factor(value: SSAValue) -> Factor | None:
+def _factor(value: SSAValue) -> SlabFactor | None:
     """Return a value that is loaded from a slab as a factor, or None."""
     load = value.owner
     if not isinstance(load, loop.LoadOp) or load.mask is not None:
         return None
-    return Factor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
+    return SlabFactor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
 
 
 def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:

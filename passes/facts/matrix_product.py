@@ -18,11 +18,8 @@ are read from slabs, 16 bytes of a row at a time (`ldmatrix`): along K, or acros
 axis is the innermost one in memory (`transposed`). Operands of 4 bytes may also be read one by one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-
-from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
@@ -37,66 +34,11 @@ from tilewright.dialects.matrix_instruction import (
 from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile.attributes import Axis, Level
-from tilewright.dialects.types import memref_type, size_of
+from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.matrix_bodies import reason_against_body
-from tilewright.passes.facts.matrix_factors import Factor, factors_of, instructions_for
+from tilewright.passes.facts.matrix_factors import SlabFactor, factors_of, instructions_for
+from tilewright.passes.facts.matrix_operand import MatrixOperand
 from tilewright.passes.facts.vector_width import VectorAccess
-
-
-class MatrixOperand(NamedTuple):
-    """A or B of a matrix product."""
-
-    load: loop.LoadOp
-    digits: Sequence[Axis]
-    """Axes that are digits of A's row, or of B's column, in an instruction."""
-    k: SSAValue
-    """Axis of the reduction."""
-    map: AffineMap
-    """Map from (lane, element) to the row and the column in A or B."""
-    is_left: bool
-    """True for A."""
-    elements: int
-    """Number of elements in a lane's fragment."""
-    steps: int
-    """Steps of K in a fragment."""
-    transposed: bool | None
-    """True if rows in memory run across K; None if elements must be read one by one."""
-
-    @property
-    def key(self) -> tuple[loop.LoadOp, bool]:
-        """Key of the operand's fragments: a load has other fragments as A than as B."""
-        return self.load, self.is_left
-
-    @property
-    def per_register(self) -> int:
-        """Number of elements in a register."""
-        return REGISTER_BYTES // size_of(self.load.result.type)
-
-    def at(self, lane: AffineExpr, element: AffineExpr) -> Mapping[SSAValue, AffineExpr]:
-        """
-        Return the value of each digit for an element of a lane's fragment, and the step of K in the
-        instruction.
-        """
-        row, column = (
-            expr.replace_dims_and_symbols([lane, element], ()) for expr in self.map.results
-        )
-        along, k = (row, column) if self.is_left else (column, row)
-        outer, inner = self.digits
-        return {
-            outer.value: along // inner.extent,
-            inner.value: along % inner.extent,
-            self.k: k,
-        }
-
-    def row_at(self, row: AffineExpr, register: AffineExpr) -> Mapping[SSAValue, AffineExpr]:
-        """
-        Return what `at` returns, for the first element of a row of the matrix that `ldmatrix` loads
-        into a register.
-        """
-        if self.transposed:  # lane c * 4 + r // 2 gets the elements r of column c in pairs
-            return self.at(row // 2, register * 2 + row % 2)
-        return self.at(row * LANES_N, register * self.per_register)
-
 
 Digits = tuple[Sequence[Axis], Sequence[Axis]]
 """Axes that are digits of an instruction's rows, and those of its columns."""
@@ -148,22 +90,20 @@ def matrix_products(
     return products
 
 
-def distinct_operands(operands: Iterable[MatrixOperand]) -> Sequence[MatrixOperand]:
-    """Return the operands without those that have the key of an operand before them."""
-    return [*{operand.key: operand for operand in operands}.values()]
-
-
 def _product(
-    op: loop.ReduceOp, instruction: MatrixInstruction, pair: tuple[Factor, Factor], digits: Digits
+    op: loop.ReduceOp,
+    instruction: MatrixInstruction,
+    pair: tuple[SlabFactor, SlabFactor],
+    digits: Digits,
 ) -> MatrixProduct | str:
     """Return a product with its factors as A and B, or the reason why there is none."""
     (left, right), (rows, columns) = pair, digits
-    if _has_all(right, rows):
+    if right.has_all(rows):
         left, right = right, left
-    if any(_differs(factor, rows) and _differs(factor, columns) for factor in pair):
+    if any(factor.differs_along(rows) and factor.differs_along(columns) for factor in pair):
         return "a factor differs along both rows and columns"
     for factor, axes, kind in ((left, rows, "rows"), (right, columns, "columns")):
-        if not _has_all(factor, axes):
+        if not factor.has_all(axes):
             names = ", ".join(f"%{axis.value.name_hint}" for axis in axes)
             return f"no factor has both axes of the {kind} ({names}) in its subscripts"
     a = _operand(op, instruction, left, rows, is_left=True)
@@ -176,7 +116,7 @@ def _product(
 def _operand(
     op: loop.ReduceOp,
     instruction: MatrixInstruction,
-    factor: Factor,
+    factor: SlabFactor,
     digits: Sequence[Axis],
     *,
     is_left: bool,
@@ -212,7 +152,8 @@ def matrix_operand(load: loop.LoadOp, layout: SlabLayoutAttr) -> MatrixOperand |
     digits = _digits(op)
     if isinstance(digits, str):
         return None
-    factor, is_left = Factor(load), _differs(Factor(load), digits[0])
+    factor = SlabFactor(load)
+    is_left = factor.differs_along(digits[0])
     found = _operand(
         op, op.instruction, factor, digits[not is_left], is_left=is_left, layout=layout
     )
@@ -231,14 +172,6 @@ def reason_against_layout(stage: tile.StageOp, layout: SlabLayoutAttr) -> str | 
         if around.instruction is not None and matrix_operand(load, layout) is None:
             return "is read in rows of 16 bytes by matrix instructions"
     return None
-
-
-def _differs(factor: Factor, axes: Sequence[Axis]) -> bool:
-    return any(axis.value in factor.load.indices for axis in axes)
-
-
-def _has_all(factor: Factor, axes: Sequence[Axis]) -> bool:
-    return all(axis.value in factor.load.indices for axis in axes)
 
 
 def _digits(op: loop.ReduceOp) -> Digits | str:
@@ -266,7 +199,7 @@ def _launch_around(op: loop.ReduceOp) -> tile.LaunchOp:
 
 
 def _transposed(
-    factor: Factor, digits: Sequence[Axis], op: loop.ReduceOp, layout: SlabLayoutAttr | None
+    factor: SlabFactor, digits: Sequence[Axis], op: loop.ReduceOp, layout: SlabLayoutAttr | None
 ) -> bool | None:
     """
     True if rows of 16 bytes in memory run across K, False if they run along it; None if there are

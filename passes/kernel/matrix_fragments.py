@@ -28,7 +28,7 @@ from tilewright.dialects.kernel.matrix import LoadMatrixOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.matrix_instruction import MATRIX_ROWS, MOST_MATRICES
 from tilewright.dialects.target import WARP_SIZE
-from tilewright.passes.facts.matrix_product import MatrixOperand
+from tilewright.passes.facts.matrix_operand import MatrixOperand
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import Indices, ThreadValues
 
@@ -38,7 +38,7 @@ _LANE = _D0 % WARP_SIZE
 """Lane of a thread, as an expression of the thread id."""
 
 
-class Fragments(NamedTuple):
+class LoadedFragments(NamedTuple):
     """Register array with a fragment for each step of some register axes."""
 
     array: SSAValue
@@ -72,7 +72,7 @@ class FragmentLoads:
 
     def load(
         self, operand: MatrixOperand, step: StepOfK, bound: Collection[SSAValue] = ()
-    ) -> Fragments:
+    ) -> LoadedFragments:
         """
         Load the fragments of an operand for a step, for all steps of the register axes except those
         that are `bound` by nests around it.
@@ -82,12 +82,12 @@ class FragmentLoads:
         shape = [*(registers.extents[axis] for axis in axes), operand.elements]
         array = RegistersOp(operand.load.result.type, shape)
         name = "a" if operand.is_left else "b"
-        fragments = Fragments(self.emit.value(array, name), axes, operand.elements)
+        fragments = LoadedFragments(self.emit.value(array, name), axes, operand.elements)
         load = self._load_elements if operand.transposed is None else self._load_matrices
         load(operand, step, fragments)
         return fragments
 
-    def _load_elements(self, operand: MatrixOperand, step: StepOfK, to: Fragments) -> None:
+    def _load_elements(self, operand: MatrixOperand, step: StepOfK, to: LoadedFragments) -> None:
         """Load the elements of each fragment one by one."""
         body = Block(arg_types=[IndexType()])
         (element,) = body.args
@@ -101,7 +101,7 @@ class FragmentLoads:
                 place = [*dims, AffineExpr.dimension(len(dims))], [*axes, element]
                 self.emit.op(loop.StoreOp(value, to.array, place))
 
-    def _load_matrices(self, operand: MatrixOperand, step: StepOfK, to: Fragments) -> None:
+    def _load_matrices(self, operand: MatrixOperand, step: StepOfK, to: LoadedFragments) -> None:
         """Load the fragments by `ldmatrix`; two fragments of two registers are loaded at once."""
         registers = operand.elements // operand.per_register
         extents = self.values.registers.extents

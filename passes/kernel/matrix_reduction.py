@@ -27,13 +27,13 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
 from tilewright.dialects.matrix_instruction import STEPS_OF_SUM
+from tilewright.passes.facts.matrix_operand import distinct_operands
 from tilewright.passes.facts.matrix_product import (
     MatrixProduct,
-    distinct_operands,
     matrix_products,
 )
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.matrix_fragments import FragmentLoads, Fragments, StepOfK
+from tilewright.passes.kernel.matrix_fragments import FragmentLoads, LoadedFragments, StepOfK
 from tilewright.passes.kernel.split_tf32 import SplitProducts, rounded
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.reporting.refusal import refused
@@ -77,7 +77,7 @@ class MatrixReductions:
     ) -> None:
         """Load the fragments of a step, and add all their products to the sums."""
         (step,) = steps
-        loaded: dict[tuple[loop.LoadOp, bool], Fragments] = {}
+        loaded: dict[tuple[loop.LoadOp, bool], LoadedFragments] = {}
         for operand in distinct_operands(
             operand for each in products for operand in (each.a, each.b)
         ):

@@ -42,7 +42,7 @@ from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.types import memref_type
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.matrix_fragments import Fragments
+from tilewright.passes.kernel.matrix_fragments import LoadedFragments
 from tilewright.passes.kernel.thread_values import ThreadValues
 
 _TF32 = MatrixInstruction.M16N8K8_TF32
@@ -62,11 +62,11 @@ _PAIR = 2
 class Parts(NamedTuple):
     """Fragments of the high and of the low parts of an operand's elements."""
 
-    high: Fragments
-    low: Fragments
+    high: LoadedFragments
+    low: LoadedFragments
 
 
-def rounded(fragments: Fragments, values: ThreadValues, emit: Emitter) -> Fragments:
+def rounded(fragments: LoadedFragments, values: ThreadValues, emit: Emitter) -> LoadedFragments:
     """Round all elements of the fragments to tf32, and return new fragments."""
     new = _new_array(fragments, "rounded", emit)
 
@@ -83,7 +83,7 @@ class SplitProducts:
     def __init__(self, values: ThreadValues, emitter: Emitter):
         self.values, self.emit = values, emitter
 
-    def parts(self, fragments: Fragments) -> Parts:
+    def parts(self, fragments: LoadedFragments) -> Parts:
         """Split all elements of the fragments into high and low parts."""
         parts = Parts(*(_new_array(fragments, name, self.emit) for name in ("high", "low")))
         _map_elements(fragments, parts, self._split, self.values, self.emit)
@@ -139,7 +139,7 @@ class SplitProducts:
         with self.emit.inside(body):
             yield body.args
 
-    def _multiply(self, a: Fragments, b: Fragments, to: SSAValue) -> None:
+    def _multiply(self, a: LoadedFragments, b: LoadedFragments, to: SSAValue) -> None:
         fragments = (a.array, a.access(self.values), b.array, b.access(self.values))
         self.emit.op(MatrixMultiplyOp(_TF32, *fragments, to, ([_ZERO, _ZERO], [])))
 
@@ -147,14 +147,14 @@ class SplitProducts:
         return self.emit.value(arith.ConstantOp(FloatAttr(value, f32)))
 
 
-def _new_array(like: Fragments, name: str, emit: Emitter) -> Fragments:
+def _new_array(like: LoadedFragments, name: str, emit: Emitter) -> LoadedFragments:
     array = RegistersOp(f32, memref_type(like.array).get_shape())
     return like._replace(array=emit.value(array, name))
 
 
 def _map_elements(
-    source: Fragments,
-    targets: Sequence[Fragments],
+    source: LoadedFragments,
+    targets: Sequence[LoadedFragments],
     function: Callable[[SSAValue], Sequence[SSAValue]],
     values: ThreadValues,
     emit: Emitter,
