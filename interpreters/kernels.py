@@ -21,27 +21,22 @@ from tilewright.interpreters.loop import LOOP
 from tilewright.interpreters.machine import Machine
 from tilewright.interpreters.tile import TILE
 from tilewright.interpreters.types import Array, ElementTypes
-from tilewright.matrix_sums import MatrixSums
 
 
 def interpret_kernel(
-    op: Operation,
-    inputs: Sequence[Any],
-    *,
-    dtype: type[np.floating[Any]] | None = None,
-    matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
+    op: Operation, inputs: Sequence[Any], *, dtype: type[np.floating[Any]] | None = None
 ) -> list[Array]:
     """
     Return the outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its
     signature.
 
     Outputs that the kernel updates hold zeros before it. With `dtype` every float is computed in
-    it. `matrix_sums` is the model of the sums in matrix instructions. Raises `UsageError` for
-    arguments that do not fit, and `InterpreterError` for a program that does something undefined.
+    it. Raises `UsageError` for arguments that do not fit, and `InterpreterError` for a program that
+    does something undefined.
     """
     if not isinstance(op, KernelOp | FuncOp):
         raise UnsupportedError(f"'{op.name}' is not a kernel")
-    types = ElementTypes(dtype, matrix_sums)
+    types = ElementTypes(dtype)
     arrays = checked_arguments(op, [v.type for v in op.inputs], inputs, types)
     with np.errstate(all="ignore"):
         outputs = run_kernel(op, arrays, types)

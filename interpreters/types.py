@@ -22,7 +22,6 @@ from xdsl.ir import Attribute
 from tilewright.arrays import dtype_named
 from tilewright.dialects.element_types import DTYPE_NAMES
 from tilewright.errors import UnsupportedError
-from tilewright.matrix_sums import MatrixSums
 
 Array = NDArray[Any]
 DType = np.dtype[Any]
@@ -41,16 +40,11 @@ def is_same(a: Array, b: Array) -> Array:
 class ElementTypes:
     """
     Mapping from element types of the IR to NumPy dtypes; the dtype `floats`, if given, replaces
-    those of all floats. `matrix_sums` is the model of the sums in matrix instructions.
+    those of all floats.
     """
 
-    def __init__(
-        self,
-        floats: type[np.floating[Any]] | None = None,
-        matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
-    ):
+    def __init__(self, floats: type[np.floating[Any]] | None = None):
         self.floats = None if floats is None else np.dtype(floats)
-        self.matrix_sums = matrix_sums
 
     def __getitem__(self, type: Attribute) -> DType:
         if self.floats is not None and isinstance(type, AnyFloat):

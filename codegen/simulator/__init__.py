@@ -27,9 +27,9 @@ from tilewright.codegen.simulator.findings import (
     SimulationTooLarge,
     SimulatorError,
 )
+from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
-from tilewright.matrix_sums import MatrixSums
 
 __all__ = [
     "AccessCount",

@@ -2,16 +2,14 @@
 """
 Ops for tensor cores, which all lanes of a warp execute together.
 
-A multiplication sums products and D by a model of the hardware (`tilewright/matrix_sums.py`). By
-default it rounds the exact sum once. In a run with widened floats, nothing is rounded, and operands
-of tf32 keep all bits.
+A multiplication computes the product in float64 and rounds its sum with D once. Hardware sums with
+fewer bits in an order of its own, so its results differ by a few roundings. In a run with widened
+floats, nothing is rounded, and operands of tf32 keep all bits.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
-from xdsl.dialects.builtin import bf16, f16, f32
-from xdsl.ir import Attribute, Operation
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects.kernel import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
@@ -27,12 +25,9 @@ from tilewright.interpreters.kernel.copy import misaligned
 from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers, evaluate
 from tilewright.interpreters.types import Array
-from tilewright.matrix_sums import BF16, F16, TF32, ElementFacts, multiply_add
 
 _DROPPED_BITS = 13
 """Low bits of a float32 that tf32 lacks."""
-
-_FACTS: Mapping[Attribute, ElementFacts] = {bf16: BF16, f16: F16, f32: TF32}
 
 _LANES = np.arange(WARP_SIZE)[:, None]
 
@@ -62,12 +57,7 @@ def _matrix_multiply(machine: Threads, op: MatrixMultiplyOp) -> None:
     a = _matrix(_operand(machine, op, of_a), sizes.a, (sizes.m, sizes.k))
     b = _matrix(_operand(machine, op, of_b), sizes.b, (sizes.k, sizes.n))
     d = _matrix(_fragment(machine, op, of_d), sizes.d, (sizes.m, sizes.n))
-    if machine.types[f32] == np.float32:
-        add = multiply_add(machine.types.matrix_sums, _FACTS[sizes.element])
-        left, right, sums = (each.reshape(-1, *each.shape[-2:]) for each in (a, b, d))
-        result = add(left, right, sums.astype(np.float32)).reshape(d.shape)
-    else:
-        result = (d + a @ b).astype(machine.types[f32])
+    result = (d + a @ b).astype(machine.types[f32])
     _write(machine, op, of_d, result[..., *_elements(sizes.d, of_d.elements)])
 
 

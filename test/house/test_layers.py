@@ -10,16 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-_FILES = (
-    "arrays",
-    "errors",
-    "machine_memory",
-    "matrix_sums",
-    "rounding",
-    "stages",
-    "text_file",
-    "uncollected",
-)
+_FILES = ("arrays", "errors", "stages", "machine_memory", "text_file", "uncollected")
 _BASE = (*_FILES, "__version__", "")
 """Modules of the package itself that all may import."""
 

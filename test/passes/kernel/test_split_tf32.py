@@ -5,7 +5,6 @@ are those of float32. Infinities and NaN are at the places where float32 has the
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -32,15 +31,8 @@ TARGET, SIZE = "sm_90a", 16
 FLOAT32, TF32 = 2.0**-24, 2.0**-11
 """Unit roundoffs."""
 
-
-class Way(NamedTuple):
-    """Way to run a product: in the simulator or the interpreter, with a model of sums."""
-
-    level: str
-    sums: MatrixSums
-
-
-WAYS = [Way(level, sums) for level in ("kernel", "cuda") for sums in MatrixSums]
+RUNS = ("kernel", *MatrixSums)
+"""Kernel IR in the interpreter, and the simulator with each model of sums."""
 
 KERNEL = """
 loop.kernel @product(%a: memref<16x{k}xf32>, %b: memref<16x{k}xf32>) -> (%out: memref<16x16xf32>) {{
@@ -69,14 +61,14 @@ def product(k: int, instruction: str) -> ModuleOp:
     return with_main(module)
 
 
-def runner(k: int, instruction: str, by: Way) -> Run:
+def runner(k: int, instruction: str, by: str) -> Run:
     """Return a function that computes a product in the interpreter or the simulator."""
     module = product(k, instruction)
-    if by.level == "kernel":
+    if by == "kernel":
         kernel = lower(module, "kernel", TARGET)
-        return lambda a, b: interpret(kernel, a, b, matrix_sums=by.sums)[0]
+        return lambda a, b: interpret(kernel, a, b)[0]
     plan = plan_of(lower(module, "cuda", TARGET))
-    backend = SimulatorBackend(TARGET, matrix_sums=by.sums)
+    backend = SimulatorBackend(TARGET, matrix_sums=MatrixSums(by))
 
     def simulate(a: Array, b: Array) -> Array:
         execution = backend.run(plan, [a, b])
@@ -117,12 +109,12 @@ def mixed(random: np.random.Generator, k: int) -> Array:
 DRAWS = (normal, positive, mixed)
 
 
-def check_errors(by: Way, k: int) -> None:
+def check_errors(by: str, k: int) -> None:
     """
     Check that split factors have at most twice the errors of a chain, and plain ones those of tf32.
     Errors may be three times as large where bits of sums are cut off and a chain is short.
     """
-    multiple = 3 if by.sums is MatrixSums.TRUNCATED and k <= 16 else 2
+    multiple = 3 if by == MatrixSums.TRUNCATED and k <= 16 else 2
     random = np.random.default_rng(k)
     split, plain = runner(k, "m16n8k8_tf32x3", by), runner(k, "m16n8k8_tf32", by)
     for draw in DRAWS:
@@ -135,16 +127,16 @@ def check_errors(by: Way, k: int) -> None:
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("k", [8, 48])
-def test_errors(by: Way, k: int):
+def test_errors(by: str, k: int):
     check_errors(by, k)
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("k", [32, 64, 256, 1024, 4096])
-def test_errors_of_long_sums(every_case: None, by: Way, k: int):
+def test_errors_of_long_sums(every_case: None, by: str, k: int):
     check_errors(by, k)
 
 
@@ -174,9 +166,9 @@ def kinds(x: Array) -> NDArray[np.int64]:
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("by", WAYS)
+@pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("beside", [0.0, 1.0])
-def test_products_of_special_numbers(by: Way, beside: float):
+def test_products_of_special_numbers(by: str, beside: float):
     run, random = runner(16, "m16n8k8_tf32x3", by), np.random.default_rng(3)
     for a, b in pairs():
         others = [np.where(np.arange(16) == 5, 0, beside * normal(random, 16)) for _ in range(2)]
@@ -185,8 +177,8 @@ def test_products_of_special_numbers(by: Way, beside: float):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("by", WAYS)
-def test_sums_of_special_numbers(by: Way):
+@pytest.mark.parametrize("by", RUNS)
+def test_sums_of_special_numbers(by: str):
     # Each element of the result is a sum of two products with special numbers.
     run, random = runner(16, "m16n8k8_tf32x3", by), np.random.default_rng(4)
     numbers = VALUES[np.abs(VALUES) != 2.0**-136]

@@ -21,12 +21,11 @@ Accurate Models of NVIDIA Tensor Cores, 2025 (blocks and bits of A100 and H100).
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.rounding import Float32, Float64, to_odd
+from tilewright.codegen.simulator.rounding import Float32, Float64, to_odd
 
 Exponents = NDArray[np.int32]
 
@@ -48,17 +47,6 @@ class MatrixSums(StrEnum):
     TRUNCATED = "truncated"
 
 
-class ElementFacts(NamedTuple):
-    """Facts about the type of the elements of A and B on which sums depend."""
-
-    least_exponent: int
-    """Exponent of the smallest normal number."""
-    block: int
-    """Number of products that `TRUNCATED` adds at a time."""
-
-
-BF16, F16, TF32 = ElementFacts(-126, 8), ElementFacts(-14, 8), ElementFacts(-126, 4)
-
 MultiplyAdd = Callable[[Float64, Float64, Float32], Float32]
 """
 Function that computes `A * B + C` for stacks of matrices of shapes (m, k), (k, n) and (m, n).
@@ -67,11 +55,16 @@ Products of elements of A and B must be exact in float64.
 """
 
 
-def multiply_add(sums: MatrixSums, facts: ElementFacts) -> MultiplyAdd:
-    """Return the function that computes `A * B + C` in a model, for elements of a type."""
+def multiply_add(sums: MatrixSums, least_exponent: int, block: int) -> MultiplyAdd:
+    """
+    Return the function that computes `A * B + C` in a model.
+
+    `least_exponent` is that of the smallest normal element of A and B. `block` is the number of
+    products that `TRUNCATED` adds at a time.
+    """
     if sums is MatrixSums.ROUNDED_ONCE:
         return _rounded_once
-    return lambda a, b, c: _truncated(a, b, c, *facts)
+    return lambda a, b, c: _truncated(a, b, c, least_exponent, block)
 
 
 def _rounded_once(a: Float64, b: Float64, c: Float32) -> Float32:

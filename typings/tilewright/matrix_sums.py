@@ -1,1 +1,0 @@
-../../tilewright/matrix_sums.py

@@ -1,1 +1,0 @@
-../../tilewright/rounding.py
