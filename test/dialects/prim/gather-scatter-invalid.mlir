@@ -75,7 +75,7 @@ func.func @f(%u: tensor<4xf64>, %b: tensor<100xf32>, %i: tensor<4xi64>) {
 // -----
 
 func.func @f(%u: tensor<4xf32>, %b: tensor<100xf32>, %i: tensor<4xi64>) {
-  // CHECK: 'argmax' joins pairs, not updates
+  // CHECK: 'argmax' joins several values, not updates
   %0 = prim.scatter %u to %b[%i] with argmax by affine_map<(d0)[s0] -> (s0)> : (tensor<4xf32>, tensor<100xf32>, tensor<4xi64>) -> tensor<100xf32>
   func.return
 }
