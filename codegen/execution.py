@@ -15,6 +15,7 @@ from tilewright.codegen.outcome import Execution
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.errors import TilewrightError, UsageError
+from tilewright.matrix_sums import MatrixSums
 
 
 class Backend(Protocol):
@@ -74,25 +75,35 @@ def runner(plan: Plan, backend: Backend) -> RunTensors:
     return simulated
 
 
-def backend_for(device: str, target: str, blocks: int | None = None) -> Backend:
+def backend_for(
+    device: str, target: str, blocks: int | None = None, matrix_sums: MatrixSums | None = None
+) -> Backend:
     """
     Return the backend that `device` (auto, gpu or sim) names, for code compiled for `target`.
 
-    `auto` is a GPU that runs code for `target`, if there is one and `blocks` is None; else the
-    simulator. The simulator runs at most about `blocks` blocks of a kernel; a GPU runs all. Raises
-    `UsageError` for an unknown device, and `TilewrightError` if `device` is `gpu` and there is no
-    GPU.
+    `auto` is a GPU that runs code for `target`, if there is one, and `blocks` and `matrix_sums` are
+    None; else the simulator. The simulator runs at most about `blocks` blocks of a kernel; a GPU
+    runs all. `matrix_sums` is the model by which the simulator computes sums in matrix
+    instructions. Raises `UsageError` for an unknown device, and `TilewrightError` if `device` is
+    `gpu` and there is no GPU.
     """
     if device not in ("auto", "gpu", "sim"):
         raise UsageError(f"unknown device '{device}'", remedy="devices: auto, gpu, sim")
     if device == "gpu" and blocks is not None:
         raise UsageError("a GPU runs all blocks", remedy="use --blocks with --device sim")
-    if device == "gpu" or (device == "auto" and blocks is None and _gpu_runs(target)):
+    if device == "gpu" and matrix_sums is not None:
+        raise UsageError(
+            "a GPU computes sums by its own arithmetic",
+            remedy="use --matrix-sums with --device sim",
+        )
+    is_simulated = device == "sim" or blocks is not None or matrix_sums is not None
+    if device == "gpu" or (not is_simulated and _gpu_runs(target)):
         # This imports PyTorch, which takes long.
         from tilewright.codegen.runtime.gpu_backend import GpuBackend
 
         return GpuBackend(target)
-    return SimulatorBackend(target, blocks=blocks)
+    sums = MatrixSums.ROUNDED_ONCE if matrix_sums is None else matrix_sums
+    return SimulatorBackend(target, blocks=blocks, matrix_sums=sums)
 
 
 def _gpu_runs(target: str) -> bool:

@@ -179,7 +179,7 @@ def _difference(
         actual = _run(runs, after, name, draw, f"after pass '{pass_name}'")
         found = _worst_of(expected, actual, tolerance)
         if found is not None and _is_torch(before):
-            own = interpret_fitting(before, draw.inputs(widened=False), name, None)
+            own = interpret_fitting(before, draw.inputs(widened=False), name, ElementTypes())
             found = _worst_of(_closest(own, expected, actual), actual, tolerance)
         if found is not None:
             return found

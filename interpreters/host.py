@@ -29,6 +29,7 @@ from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.memory import bytes_needed, require_memory
 from tilewright.interpreters.prim import PRIM_OPS
 from tilewright.interpreters.types import Array, ElementTypes
+from tilewright.matrix_sums import MatrixSums
 from tilewright.stages import stage
 
 
@@ -37,26 +38,29 @@ def interpret(
     *arrays: Any,
     function: str = "main",
     dtype: type[np.floating[Any]] | None = None,
+    matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
 ) -> list[Array]:
     """
     Return the results of `@function`, a `func.func` or a kernel at any level.
 
     Arrays have the shapes and dtypes of the signature. Arguments with a `torch.layout` are passed
     in PyTorch's layout. Anything that `numpy.asarray` takes is an array. With `dtype`, as
-    `numpy.float64`, all floats are computed in it: inputs, constants and results.
+    `numpy.float64`, all floats are computed in it: inputs, constants and results. `matrix_sums` is
+    the model of the sums in matrix instructions; with `dtype`, they are not rounded.
 
     Raises `UsageError` for arguments that do not fit, `InterpreterError` for a program that does
     something undefined (reads out of bounds, races), and `TooLargeError` for a program that needs
     too much memory.
     """
-    needed = bytes_needed(_find(module, function), ElementTypes(dtype))
+    types = ElementTypes(dtype, matrix_sums)
+    needed = bytes_needed(_find(module, function), types)
     require_memory(needed, f"interpreting @{function}", "use smaller shapes")
     with stage(f"interpret @{function}"):
-        return interpret_fitting(module, arrays, function, dtype)
+        return interpret_fitting(module, arrays, function, types)
 
 
 def interpret_fitting(
-    module: ModuleOp, arrays: Sequence[Any], function: str, dtype: type[np.floating[Any]] | None
+    module: ModuleOp, arrays: Sequence[Any], function: str, types: ElementTypes
 ) -> list[Array]:
     """
     Return the results of `@function`, as `interpret`, but do not check first that they fit into
@@ -64,12 +68,12 @@ def interpret_fitting(
     """
     callee = _find(module, function)
     if isinstance(callee, KernelOp | FuncOp):
-        return interpret_kernel(callee, arrays, dtype=dtype)
+        return interpret_kernel(callee, arrays, types)
     if not isinstance(callee, func.FuncOp):
         raise UnsupportedError(f"@{function} is a '{callee.name}', which cannot be run")
     if any(op.name.startswith("torch.") for op in module.walk()):
+        dtype = None if types.floats is None else types.floats.type
         return _interpret_torch(module, arrays, function, dtype)
-    types = ElementTypes(dtype)
     arguments = loaded_arguments(callee, arrays, types)
     with np.errstate(all="ignore"):
         results = _call(callee, list(map(_passed, arguments, callee.function_type.inputs)), types)

@@ -24,19 +24,17 @@ from tilewright.interpreters.types import Array, ElementTypes
 
 
 def interpret_kernel(
-    op: Operation, inputs: Sequence[Any], *, dtype: type[np.floating[Any]] | None = None
+    op: Operation, inputs: Sequence[Any], types: ElementTypes = ElementTypes()
 ) -> list[Array]:
     """
     Return the outputs of a `loop.kernel` or `kernel.func` for `inputs`, in the order of its
     signature.
 
-    Outputs that the kernel updates hold zeros before it. With `dtype` every float is computed in
-    it. Raises `UsageError` for arguments that do not fit, and `InterpreterError` for a program that
-    does something undefined.
+    Outputs that the kernel updates hold zeros before it. Raises `UsageError` for arguments that do
+    not fit, and `InterpreterError` for a program that does something undefined.
     """
     if not isinstance(op, KernelOp | FuncOp):
         raise UnsupportedError(f"'{op.name}' is not a kernel")
-    types = ElementTypes(dtype)
     arrays = checked_arguments(op, [v.type for v in op.inputs], inputs, types)
     with np.errstate(all="ignore"):
         outputs = run_kernel(op, arrays, types)

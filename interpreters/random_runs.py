@@ -72,7 +72,7 @@ class RandomRuns:
         """
         ran = self._key(module, name), name, draw.seed, draw.is_positive
         if (found := self._now.get(ran, self._before.get(ran))) is None:
-            found = interpret_fitting(module, draw.inputs(), name, np.float64)
+            found = interpret_fitting(module, draw.inputs(), name, ElementTypes(np.float64))
         self._now[ran] = found
         return found
 

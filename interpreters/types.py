@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Element types as NumPy dtypes.
+Element types as NumPy dtypes, and the arithmetic that they leave open.
 
 A program runs with its own types, or with every float widened to one dtype. In float64 it is a
 reference whose rounding does not hide mistakes.
@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from tilewright.arrays import dtype_named
 from tilewright.dialects.element_types import DTYPE_NAMES
 from tilewright.errors import UnsupportedError
+from tilewright.matrix_sums import MatrixSums
 
 Array = NDArray[Any]
 DType = np.dtype[Any]
@@ -40,11 +41,16 @@ def is_same(a: Array, b: Array) -> Array:
 class ElementTypes:
     """
     Mapping from element types of the IR to NumPy dtypes; the dtype `floats`, if given, replaces
-    those of all floats.
+    those of all floats. `matrix_sums` is the model of the sums in matrix instructions.
     """
 
-    def __init__(self, floats: type[np.floating[Any]] | None = None):
+    def __init__(
+        self,
+        floats: type[np.floating[Any]] | None = None,
+        matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
+    ):
         self.floats = None if floats is None else np.dtype(floats)
+        self.matrix_sums = matrix_sums
 
     def __getitem__(self, type: Attribute) -> DType:
         if self.floats is not None and isinstance(type, AnyFloat):

@@ -31,6 +31,7 @@ from tilewright.frontend.capture import Captured
 from tilewright.frontend.capture import capture as capture_call
 from tilewright.frontend.in_place_writes import check_writable, write_back
 from tilewright.frontend.pytorch_precision import precisions_named
+from tilewright.matrix_sums import MatrixSums
 from tilewright.passes.driver import lowering
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.tuning.knowledge import Db
@@ -102,16 +103,21 @@ def _lowered(module: ModuleOp, level: str, target: str, db: Db) -> ModuleOp:
     return lowering.lower(planned, named, target=target)
 
 
-def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any, Any]]:
+def interpret(
+    module: ModuleOp | Captured, *arrays: Any, matrix_sums: str = "rounded-once"
+) -> list[np.ndarray[Any, Any]]:
     """
     Run `@main` on `arrays` in the interpreters and return its results, at any level except CUDA.
 
     Arrays are tensors or values that `numpy.asarray` takes, one for each argument of `@main`. For a
     `Captured`, inputs that the program mutates are written in place, and the results of the user's
-    function are returned. For a module of IR, all results of `@main` are returned.
+    function are returned. For a module of IR, all results of `@main` are returned. `matrix_sums` is
+    the arithmetic of matrix instructions in Kernel IR: sums are `rounded-once`, or `truncated` as
+    an A100 does.
     """
     import torch
 
+    sums = _sums_named(matrix_sums)
     ir = _module_of(module)
     if level_of(ir) is Level.CUDA:
         raise UsageError("CUDA IR has no interpreter", remedy="interpret a higher level")
@@ -120,12 +126,19 @@ def interpret(module: ModuleOp | Captured, *arrays: Any) -> list[np.ndarray[Any,
             check_tensor(f"argument {position} of @main", value)
             check_values(f"argument {position} of @main", value)
     if not isinstance(module, Captured):
-        return interpreters.interpret(ir, *map(as_array, arrays))
+        return interpreters.interpret(ir, *map(as_array, arrays), matrix_sums=sums)
     if len(arrays) == len(module.inputs):
         check_writable(module, arrays)
-    results = interpreters.interpret(ir, *map(as_array, arrays))
+    results = interpreters.interpret(ir, *map(as_array, arrays), matrix_sums=sums)
     write_back(module, arrays, results)
     return results[len(module.mutated) :]
+
+
+def _sums_named(name: object) -> MatrixSums:
+    """Return the model of sums called `name`; raise `UsageError` for another name."""
+    if name not in [*MatrixSums]:
+        raise UsageError(f"unknown matrix_sums {name!r}", remedy=f"known: {', '.join(MatrixSums)}")
+    return MatrixSums(name)
 
 
 def compile(

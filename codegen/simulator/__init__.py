@@ -14,7 +14,7 @@ Read the modules in this order:
 - `operands`, `ptx`: text to instructions
 - `registers`, `lanes`, `memory`, `instructions/`: state, and what instructions do to it
 - `control`, `machine`: the choice of the lanes that run next
-- `fragments`, `matrix_sums`: layouts and arithmetic of matrix instructions
+- `fragments`: layouts of matrix instructions, whose arithmetic is in `tilewright/matrix_sums.py`
 - `meeting`, `collectives`, `barriers`, `cluster_barrier`, `mbarriers`, `spins`: waiting
 - `order`, `atomic_order`, `shared_races`, `global_races`: happens-before
 - `simulator`: a launch
@@ -27,9 +27,9 @@ from tilewright.codegen.simulator.findings import (
     SimulationTooLarge,
     SimulatorError,
 )
-from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.simulator import Report, simulate
 from tilewright.codegen.simulator.tensor_map import TensorMap
+from tilewright.matrix_sums import MatrixSums
 
 __all__ = [
     "AccessCount",

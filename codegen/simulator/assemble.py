@@ -13,7 +13,6 @@ from tilewright.codegen.simulator.instructions.memory_access import space_name
 from tilewright.codegen.simulator.kernel import Kernel, Variable
 from tilewright.codegen.simulator.local_memory import LocalChecks, LocalSpace
 from tilewright.codegen.simulator.lockstep import loads_data
-from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import (
     PARAMETER_WINDOW,
@@ -24,12 +23,13 @@ from tilewright.codegen.simulator.non_coherent import NonCoherentLoads, loads_no
 from tilewright.codegen.simulator.operands import TYPES, Instruction
 from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.registers import Registers
-from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_layout import SharedLayout
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.strong_accesses import are_mixed
 from tilewright.codegen.simulator.undefined import Undefined
 from tilewright.codegen.simulator.unit import Unit
+from tilewright.matrix_sums import MatrixSums
+from tilewright.rounding import FusedMultiplyAdd
 
 _PARAMETER_ROOM = 4096
 """Distance in bytes between the addresses of two parameters."""

@@ -17,10 +17,10 @@ from tilewright.codegen.simulator.findings import (
 from tilewright.codegen.simulator.geometry import LANES_AT_ONCE, Dim3, Geometry
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.machine import Machine, OutOfBudget
-from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.ptx import parse
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.simulator.turns import MOST_AGAIN, Snapshot, depends_on_turns, orders
+from tilewright.matrix_sums import MatrixSums
 
 Shape = int | tuple[int, ...]
 

@@ -16,16 +16,16 @@ from tilewright.codegen.simulator.global_memory import Array, GlobalMemory
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.local_memory import LocalChecks
-from tilewright.codegen.simulator.matrix_sums import MatrixSums
 from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import Order
 from tilewright.codegen.simulator.registers import Registers
-from tilewright.codegen.simulator.rounding import FusedMultiplyAdd
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.simulator.undefined import Undefined
+from tilewright.matrix_sums import MatrixSums
+from tilewright.rounding import FusedMultiplyAdd
 
 Step = Callable[[Lanes], None]
 """One compiled instruction; the call executes it for a group of lanes."""

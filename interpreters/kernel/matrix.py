@@ -2,19 +2,25 @@
 """
 Ops for tensor cores, which all lanes of a warp execute together.
 
-A multiplication computes the product in float64 and rounds its sum with D once. Hardware sums with
-fewer bits in an order of its own, so its results differ by a few roundings. In a run with widened
-floats, nothing is rounded, and operands of tf32 keep all bits.
+A multiplication adds its products to D by the run's model of sums (`tilewright/matrix_sums.py`). In
+a run with widened floats, nothing is rounded, and operands of tf32 keep all bits.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
-from xdsl.dialects.builtin import f32
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import bf16, f16, f32
+from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects.kernel import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
 from tilewright.dialects.kernel.matrix import Fragment
-from tilewright.dialects.matrix_instruction import MATRIX_ROW_BYTES, MATRIX_ROWS, REGISTER_BYTES
+from tilewright.dialects.matrix_instruction import (
+    MATRIX_ROW_BYTES,
+    MATRIX_ROWS,
+    REGISTER_BYTES,
+    MatrixInstruction,
+)
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import layout_of
 from tilewright.dialects.types import memref_type, size_of
@@ -24,10 +30,13 @@ from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel.copy import misaligned
 from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers, evaluate
-from tilewright.interpreters.types import Array
+from tilewright.interpreters.types import Array, ElementTypes
+from tilewright.matrix_sums import BFLOAT16, FLOAT16, TF32, FactorType, multiply_add
 
 _DROPPED_BITS = 13
 """Low bits of a float32 that tf32 lacks."""
+
+_FACTOR_TYPES: Mapping[Attribute, FactorType] = {bf16: BFLOAT16, f16: FLOAT16, f32: TF32}
 
 _LANES = np.arange(WARP_SIZE)[:, None]
 
@@ -57,8 +66,19 @@ def _matrix_multiply(machine: Threads, op: MatrixMultiplyOp) -> None:
     a = _matrix(_operand(machine, op, of_a), sizes.a, (sizes.m, sizes.k))
     b = _matrix(_operand(machine, op, of_b), sizes.b, (sizes.k, sizes.n))
     d = _matrix(_fragment(machine, op, of_d), sizes.d, (sizes.m, sizes.n))
-    result = (d + a @ b).astype(machine.types[f32])
+    result = _multiply_add(machine.types, op.instruction.data, a, b, d)
     _write(machine, op, of_d, result[..., *_elements(sizes.d, of_d.elements)])
+
+
+def _multiply_add(
+    types: ElementTypes, instruction: MatrixInstruction, a: Array, b: Array, d: Array
+) -> Array:
+    """Return `A * B + D` for matrices of shape (..., warps, rows, columns) in float64."""
+    if types.floats is not None:
+        return (d + a @ b).astype(types.floats)
+    compute = multiply_add(types.matrix_sums, _FACTOR_TYPES[instruction.fragments.element])
+    stacks = [matrices.reshape(-1, *matrices.shape[-2:]) for matrices in (a, b, d)]
+    return compute(stacks[0], stacks[1], stacks[2].astype(np.float32)).reshape(d.shape)
 
 
 def _round_tf32(machine: Threads, op: RoundTf32Op) -> None:

@@ -68,6 +68,10 @@ MISTAKES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda captured: api.capture(torch.relu, X, matmul_precision=None),
         "unknown matmul_precision None (known: highest, high, medium)",
     ),
+    "an unknown model of sums": (
+        lambda captured: api.interpret(captured, X, X, matrix_sums="exact"),
+        "unknown matrix_sums 'exact' (known: rounded-once, truncated)",
+    ),
     "no database": (
         lambda captured: api.lower(captured, "loop", db=None),
         "db is a path or a bool, not None",

@@ -257,6 +257,8 @@ def test_devices():
     assert backend_for("sim", "sm_90a").name == "sim"
     with pytest.raises(UsageError, match="a GPU runs all blocks"):
         backend_for("gpu", "sm_90a", blocks=3)
+    with pytest.raises(UsageError, match="a GPU computes sums by its own arithmetic"):
+        backend_for("gpu", "sm_90a", matrix_sums=MatrixSums.TRUNCATED)
     with pytest.raises(UsageError, match="unknown device 'tpu'"):
         backend_for("tpu", "sm_90a")
 

@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-_FILES = ("arrays", "errors", "stages", "machine_memory", "text_file", "uncollected")
+_FILES = (
+    *("arrays", "errors", "stages", "machine_memory", "text_file", "uncollected"),
+    *("matrix_sums", "rounding"),
+)
 _BASE = (*_FILES, "__version__", "")
 """Modules of the package itself that all may import."""
 

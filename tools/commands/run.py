@@ -14,6 +14,7 @@ from tilewright.codegen.execution import Backend, backend_for
 from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError
 from tilewright.interpreters.program import Program
+from tilewright.matrix_sums import MatrixSums
 from tilewright.models.prompt import Prompt
 from tilewright.tools.bench.gpu import MACHINE_CODE, gpu_contest, need_gpu
 from tilewright.tools.bench.profile import print_profile
@@ -87,7 +88,8 @@ def _ran(
     is also written to the JSON.
     """
     try:
-        backend = backend_for(args.device, target_name, args.blocks)
+        sums = None if args.matrix_sums is None else MatrixSums(args.matrix_sums)
+        backend = backend_for(args.device, target_name, args.blocks, sums)
         with progress() as report_stage:
             prompt, program = _program(source, args, backend, report_stage)
             report_stage("run kernels")

@@ -34,6 +34,12 @@ def add(add_parser: AddParser) -> None:
         **number_of("blocks"),
         help="simulate at most about N blocks of each kernel, spread over its grid",
     )
+    parser.add_argument(
+        "--matrix-sums",
+        choices=("rounded-once", "truncated"),
+        help="how tensor cores add in the simulator; truncated: bits are cut off as on an A100; "
+        "default: rounded-once",
+    )
     _add_judging(parser)
     _add_reports(parser)
 

@@ -8,8 +8,8 @@ import numpy as np
 from tilewright.codegen.simulator.instructions.elementwise import Unary, step, where
 from tilewright.codegen.simulator.instructions.floating import saturate
 from tilewright.codegen.simulator.operands import TYPES, Instruction
-from tilewright.codegen.simulator.rounding import directed
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+from tilewright.rounding import directed
 
 _TO_INTEGRAL: dict[str, Unary] = {
     "rni": np.rint,

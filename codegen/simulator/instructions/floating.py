@@ -20,8 +20,8 @@ from tilewright.codegen.simulator.instructions.elementwise import (
 )
 from tilewright.codegen.simulator.lanes import Lanes
 from tilewright.codegen.simulator.operands import Instruction
-from tilewright.codegen.simulator.rounding import directed, directed_64, fma64, two_sum
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
+from tilewright.rounding import directed, directed_64, fma64, two_sum
 
 _ROUNDINGS = {"rn", "rz", "rm", "rp"}
 _SMALLEST_NORMAL = np.float32(2.0**-126)

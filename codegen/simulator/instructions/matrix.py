@@ -16,14 +16,14 @@ from tilewright.codegen.simulator.fragments import K8, K16, M, N
 from tilewright.codegen.simulator.instructions.convert import from_bfloat16
 from tilewright.codegen.simulator.instructions.memory_access import Port, gather, items_of
 from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
-from tilewright.codegen.simulator.matrix_sums import multiply_add
 from tilewright.codegen.simulator.meeting import ALL_MEMBERS, Collective, Meeting
 from tilewright.codegen.simulator.memory import Access, Mode
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.registers import Values
-from tilewright.codegen.simulator.rounding import Float64
 from tilewright.codegen.simulator.unit import Unit, modifiers, unknown
 from tilewright.codegen.simulator.wavefronts import MATRIX_ROWS
+from tilewright.matrix_sums import BFLOAT16, FLOAT16, TF32, FactorType, multiply_add
+from tilewright.rounding import Float64
 
 _ROW_BYTES = 16
 """Bytes of a row that `ldmatrix` loads; the eight rows of a matrix have eight elements each."""
@@ -84,10 +84,8 @@ class _Operands:
     """Unsigned type with the bits of an element."""
     decode: Callable[[Any], Any]
     """Function from bits to the floats that they stand for."""
-    least_exponent: int
-    """Exponent of the smallest normal number."""
-    block: int
-    """Number of products that the hardware adds at a time (`matrix_sums.py`)."""
+    sums: FactorType
+    """Properties of the type that sums depend on."""
 
 
 def _from_tf32(bits: Any) -> Any:
@@ -95,9 +93,9 @@ def _from_tf32(bits: Any) -> Any:
     return (bits & np.uint32(0xFFFFE000)).view(np.float32)
 
 
-_BF16 = _Operands(np.dtype(np.uint16), from_bfloat16, -126, 8)
-_F16 = _Operands(np.dtype(np.uint16), lambda bits: bits.view(np.float16), -14, 8)
-_TF32 = _Operands(np.dtype(np.uint32), _from_tf32, -126, 4)
+_BF16 = _Operands(np.dtype(np.uint16), from_bfloat16, BFLOAT16)
+_F16 = _Operands(np.dtype(np.uint16), lambda bits: bits.view(np.float16), FLOAT16)
+_TF32 = _Operands(np.dtype(np.uint32), _from_tf32, TF32)
 
 _FORMS = {
     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32": (K16, _BF16),
@@ -111,7 +109,7 @@ def _multiply(unit: Unit, instruction: Instruction) -> Collective:
     if instruction.opcode not in _FORMS:
         raise unknown(instruction)
     fragments, operands = _FORMS[instruction.opcode]
-    compute = multiply_add(unit.matrix_sums, operands.least_exponent, operands.block)
+    compute = multiply_add(unit.matrix_sums, operands.sums)
     d, *sources = (items_of(operand) for operand in instruction.operands)
     targets = [unit.registers.target(item, "f32") for item in d]
     a, b = ([unit.registers.source(item, "b32") for item in each] for each in sources[:2])

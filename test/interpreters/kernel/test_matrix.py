@@ -8,13 +8,19 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from needs import needs_nvrtc
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.api import lower
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.matrix_instruction import INSTRUCTIONS, MatrixInstruction
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
 from tilewright.interpreters.kernel.matrix import round_to_tf32
+from tilewright.matrix_sums import MatrixSums
+from tilewright.passes.rewriting.launching import with_main
 
 Array = NDArray[Any]
 Parse = Callable[[str], ModuleOp]
@@ -182,6 +188,40 @@ def test_a_product_is_added(parse: Parse, instruction: MatrixInstruction) -> Non
         a, b = ((m.view(np.uint32) & 0xFFFFE000).view(np.float32) for m in (a, b))
     exact = c + a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_array_equal(result, exact.astype(np.float32))
+
+
+def apart(random: np.random.Generator, shape: tuple[int, int], dtype: Any) -> Array:
+    """Return numbers whose magnitudes are far apart, some of them infinite, NaN or subnormal."""
+    numbers = np.ldexp(random.standard_normal(shape), random.integers(-12, 13, shape))
+    special = random.choice([np.inf, -np.inf, np.nan, 2.0**-24, 0.0, -0.0], shape)
+    return np.where(random.random(shape) < 0.01, special, numbers).astype(dtype)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("instruction", SINGLE)
+def test_sums_are_those_of_the_simulator(parse: Parse, instruction: MatrixInstruction) -> None:
+    sizes, random = INSTRUCTIONS[instruction], np.random.default_rng(7)
+    module = with_main(parse(multiplied(instruction)))
+    plan = plan_of(lower(module, "cuda", "sm_80"))
+    for sums in MatrixSums:
+        backend = SimulatorBackend("sm_80", matrix_sums=sums)
+        for _ in range(8):
+            x = apart(random, (sizes.k, 24), DTYPES[str(sizes.element)]).ravel()
+            c = apart(random, (16, 8), np.float32)
+            (found,) = interpret(module, x, c, matrix_sums=sums)
+            (expected,) = backend.run(plan, [x, c]).results
+            np.testing.assert_array_equal(found.view(np.uint32), expected.view(np.uint32))
+            assert np.isfinite(found).any()
+
+
+@pytest.mark.parametrize("instruction", SINGLE)
+def test_sums_are_cut_off(parse: Parse, instruction: MatrixInstruction) -> None:
+    sizes = INSTRUCTIONS[instruction]
+    x = np.full(24 * sizes.k, 2.0**-13, DTYPES[str(sizes.element)])
+    c, module = np.ones((16, 8), np.float32), parse(multiplied(instruction))
+    once, cut = (interpret(module, x, c, function="k", matrix_sums=sums)[0] for sums in MatrixSums)
+    np.testing.assert_array_equal(once, 1 + sizes.k * 2.0**-26)
+    np.testing.assert_array_equal(cut, 1)
 
 
 def test_wide_floats_are_not_rounded(parse: Parse) -> None:

@@ -15,9 +15,11 @@ from xdsl.parser import Parser
 
 from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.simulator import MatrixSums
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
+from tilewright.interpreters.judge import Judge
+from tilewright.interpreters.program import interpreted_program
+from tilewright.matrix_sums import MatrixSums
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
@@ -26,13 +28,15 @@ from tilewright.passes.rewriting.launching import with_main
 
 Array = NDArray[np.float32]
 Run = Callable[[Array, Array], Array]
+Draw = Callable[[np.random.Generator, int], Array]
+By = tuple[str, MatrixSums]
 
 TARGET, SIZE = "sm_90a", 16
 FLOAT32, TF32 = 2.0**-24, 2.0**-11
 """Unit roundoffs."""
 
-RUNS = ("kernel", *MatrixSums)
-"""Kernel IR in the interpreter, and the simulator with each model of sums."""
+RUNS = tuple((level, sums) for level in ("kernel", "cuda") for sums in MatrixSums)
+"""Kernel IR in the interpreter, and CUDA in the simulator, with each model of sums."""
 
 KERNEL = """
 loop.kernel @product(%a: memref<16x{k}xf32>, %b: memref<16x{k}xf32>) -> (%out: memref<16x16xf32>) {{
@@ -61,14 +65,13 @@ def product(k: int, instruction: str) -> ModuleOp:
     return with_main(module)
 
 
-def runner(k: int, instruction: str, by: str) -> Run:
+def runner(k: int, instruction: str, by: By) -> Run:
     """Return a function that computes a product in the interpreter or the simulator."""
-    module = product(k, instruction)
-    if by == "kernel":
-        kernel = lower(module, "kernel", TARGET)
-        return lambda a, b: interpret(kernel, a, b)[0]
-    plan = plan_of(lower(module, "cuda", TARGET))
-    backend = SimulatorBackend(TARGET, matrix_sums=MatrixSums(by))
+    level, sums = by
+    lowered = lower(product(k, instruction), level, TARGET)
+    if level == "kernel":
+        return lambda a, b: interpret(lowered, a, b, matrix_sums=sums)[0]
+    plan, backend = plan_of(lowered), SimulatorBackend(TARGET, matrix_sums=sums)
 
     def simulate(a: Array, b: Array) -> Array:
         execution = backend.run(plan, [a, b])
@@ -109,12 +112,12 @@ def mixed(random: np.random.Generator, k: int) -> Array:
 DRAWS = (normal, positive, mixed)
 
 
-def check_errors(by: str, k: int) -> None:
+def check_errors(by: By, k: int) -> None:
     """
     Check that split factors have at most twice the errors of a chain, and plain ones those of tf32.
     Errors may be three times as large where bits of sums are cut off and a chain is short.
     """
-    multiple = 3 if by == MatrixSums.TRUNCATED and k <= 16 else 2
+    multiple = 3 if by[1] is MatrixSums.TRUNCATED and k <= 16 else 2
     random = np.random.default_rng(k)
     split, plain = runner(k, "m16n8k8_tf32x3", by), runner(k, "m16n8k8_tf32", by)
     for draw in DRAWS:
@@ -129,14 +132,28 @@ def check_errors(by: str, k: int) -> None:
 @needs_nvrtc
 @pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("k", [8, 48])
-def test_errors(by: str, k: int):
+def test_errors(by: By, k: int):
     check_errors(by, k)
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+@pytest.mark.parametrize("k", [16, 48, 512])
+def test_cut_off_sums_are_within_the_tolerance(k: int, draw: Draw):
+    random = np.random.default_rng(k)
+    a, b = draw(random, k), draw(random, k)
+    exact = Parser(context(), KERNEL.format(k=k).replace("fastmath<afn>", "")).parse_module()
+    judge, by = (
+        Judge(interpreted_program(with_main(exact)), [a, b]),
+        ("kernel", MatrixSums.TRUNCATED),
+    )
+    assert not judge.problem([runner(k, "m16n8k8_tf32x3", by)(a, b)])
+    assert judge.problem([runner(k, "m16n8k8_tf32", by)(a, b)])
 
 
 @needs_nvrtc
 @pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("k", [32, 64, 256, 1024, 4096])
-def test_errors_of_long_sums(every_case: None, by: str, k: int):
+def test_errors_of_long_sums(every_case: None, by: By, k: int):
     check_errors(by, k)
 
 
@@ -168,7 +185,7 @@ def kinds(x: Array) -> NDArray[np.int64]:
 @needs_nvrtc
 @pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("beside", [0.0, 1.0])
-def test_products_of_special_numbers(by: str, beside: float):
+def test_products_of_special_numbers(by: By, beside: float):
     run, random = runner(16, "m16n8k8_tf32x3", by), np.random.default_rng(3)
     for a, b in pairs():
         others = [np.where(np.arange(16) == 5, 0, beside * normal(random, 16)) for _ in range(2)]
@@ -178,7 +195,7 @@ def test_products_of_special_numbers(by: str, beside: float):
 
 @needs_nvrtc
 @pytest.mark.parametrize("by", RUNS)
-def test_sums_of_special_numbers(by: str):
+def test_sums_of_special_numbers(by: By):
     # Each element of the result is a sum of two products with special numbers.
     run, random = runner(16, "m16n8k8_tf32x3", by), np.random.default_rng(4)
     numbers = VALUES[np.abs(VALUES) != 2.0**-136]

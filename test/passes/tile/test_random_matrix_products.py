@@ -19,12 +19,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
-from tilewright.codegen.simulator import MatrixSums
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.target import TARGETS
 from tilewright.interpreters import interpret
 from tilewright.interpreters.judge import Judge
 from tilewright.interpreters.program import interpreted_program
+from tilewright.matrix_sums import MatrixSums
 from tilewright.passes.rewriting.launching import with_main
 
 from .matrix_products import MatrixProduct, matrix_product
@@ -56,8 +56,12 @@ def check(product: MatrixProduct, results: Sequence[Array]) -> None:
         assert not Judge(program, product.inputs).problem(results)
 
 
-def check_interpreted(product: MatrixProduct, module: ModuleOp, target: str) -> None:
-    check(product, interpret(lower(with_main(module), "kernel", target), *product.inputs))
+def check_interpreted(
+    product: MatrixProduct, module: ModuleOp, target: str, sums: MatrixSums
+) -> None:
+    note(sums)
+    kernel = lower(with_main(module), "kernel", target)
+    check(product, interpret(kernel, *product.inputs, matrix_sums=sums))
 
 
 def check_simulated(
@@ -75,11 +79,11 @@ def check_simulated(
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(st.booleans(), st.sampled_from(TARGETS), st.data())
-def test_steps_and_kernel_ir(is_exact: bool, target: str, data: DataObject):
+@given(st.booleans(), st.sampled_from(TARGETS), st.sampled_from([*MatrixSums]), st.data())
+def test_steps_and_kernel_ir(is_exact: bool, target: str, sums: MatrixSums, data: DataObject):
     draw = draw_from(data)
     product = matrix_product(draw, is_exact=is_exact)
-    check_interpreted(product, scheduled(product, draw, target, checked=True), target)
+    check_interpreted(product, scheduled(product, draw, target, checked=True), target, sums)
 
 
 @needs_nvrtc
@@ -111,5 +115,5 @@ def test_many(every_case: None, target: str, is_exact: bool, sums: MatrixSums, d
     draw = draw_from(data)
     product = matrix_product(draw, is_exact=is_exact)
     module = scheduled(product, draw, target, checked=True)
-    check_interpreted(product, module.clone(), target)
+    check_interpreted(product, module.clone(), target, sums)
     check_simulated(product, module, target, sums)

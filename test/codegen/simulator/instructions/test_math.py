@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.codegen.simulator import Report
-from tilewright.codegen.simulator.rounding import (
+from tilewright.rounding import (
     FusedMultiplyAdd,
     directed,
     directed_64,

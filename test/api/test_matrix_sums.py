@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator import MatrixSums
-from tilewright.codegen.simulator.matrix_sums import multiply_add
+from tilewright.matrix_sums import BFLOAT16, FLOAT16, MatrixSums, multiply_add
 
 Array = NDArray[np.float64]
 
-_ONCE = multiply_add(MatrixSums.ROUNDED_ONCE, -126, 8)
-_CUT = multiply_add(MatrixSums.TRUNCATED, -126, 8)
+_ONCE = multiply_add(MatrixSums.ROUNDED_ONCE, BFLOAT16)
+_CUT = multiply_add(MatrixSums.TRUNCATED, BFLOAT16)
 
 
 def _rounded(x: Fraction) -> float:
@@ -146,7 +145,7 @@ def test_a_subnormal_factor_is_not_normalised():
     """The exponent of `a * b` is -14 + 10, although the product is 2**-14."""
     a, b, c = np.zeros((1, 1, 16)), np.full((1, 16, 1), 2.0**10), np.full((1, 1, 1), 2.0**-14)
     a[0, 0, 0], c = 2.0**-24, c + 2.0**-30
-    of_half = multiply_add(MatrixSums.TRUNCATED, -14, 8)
+    of_half = multiply_add(MatrixSums.TRUNCATED, FLOAT16)
     assert _apart(of_half, a, b, c) == 2.0**-13
     assert _apart(_CUT, a, b, c) == 2.0**-13 + 2.0**-30
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sums of products in matrix instructions: `D = A * B + C` for float32 C and D.
+Sums of products in matrix instructions: `D = A * B + C` for float32 C and D. The interpreter of
+Kernel IR and the simulator of PTX share this arithmetic.
 
 No manual states the arithmetic of tensor cores. There are two models:
 
@@ -21,11 +22,12 @@ Accurate Models of NVIDIA Tensor Cores, 2025 (blocks and bits of A100 and H100).
 import math
 from collections.abc import Callable
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.codegen.simulator.rounding import Float32, Float64, to_odd
+from tilewright.rounding import Float32, Float64, to_odd
 
 Exponents = NDArray[np.int32]
 
@@ -47,6 +49,19 @@ class MatrixSums(StrEnum):
     TRUNCATED = "truncated"
 
 
+class FactorType(NamedTuple):
+    """Properties of the type of A's and B's elements that sums depend on."""
+
+    least_exponent: int
+    """Exponent of the smallest normal number."""
+    block: int
+    """Number of products that `TRUNCATED` adds at a time."""
+
+
+BFLOAT16 = FactorType(-126, 8)
+FLOAT16 = FactorType(-14, 8)
+TF32 = FactorType(-126, 4)
+
 MultiplyAdd = Callable[[Float64, Float64, Float32], Float32]
 """
 Function that computes `A * B + C` for stacks of matrices of shapes (m, k), (k, n) and (m, n).
@@ -55,16 +70,11 @@ Products of elements of A and B must be exact in float64.
 """
 
 
-def multiply_add(sums: MatrixSums, least_exponent: int, block: int) -> MultiplyAdd:
-    """
-    Return the function that computes `A * B + C` in a model.
-
-    `least_exponent` is that of the smallest normal element of A and B. `block` is the number of
-    products that `TRUNCATED` adds at a time.
-    """
+def multiply_add(sums: MatrixSums, factors: FactorType) -> MultiplyAdd:
+    """Return the function that computes `A * B + C` in a model, for factors of a type."""
     if sums is MatrixSums.ROUNDED_ONCE:
         return _rounded_once
-    return lambda a, b, c: _truncated(a, b, c, least_exponent, block)
+    return lambda a, b, c: _truncated(a, b, c, factors)
 
 
 def _rounded_once(a: Float64, b: Float64, c: Float32) -> Float32:
@@ -111,8 +121,8 @@ def _exact(terms: Float64, total: Float64, magnitude: Float64) -> Float32:
     return total.astype(np.float32)
 
 
-def _truncated(a: Float64, b: Float64, c: Float32, least_exponent: int, block: int) -> Float32:
-    result = c
+def _truncated(a: Float64, b: Float64, c: Float32, factors: FactorType) -> Float32:
+    (least_exponent, block), result = factors, c
     of_a, of_b = _exponents(a, least_exponent), _exponents(b, least_exponent)
     for first in range(0, a.shape[2], block):
         part = slice(first, first + block)
