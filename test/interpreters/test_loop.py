@@ -88,7 +88,7 @@ def test_weighted_sums_in_chunks_equal_softmax(parse: Parse, rand: Rand) -> None
     )
     x = rand(10) * 100
     (result,) = interpret(module, x, function="k")
-    kept = torch.from_numpy(x[:7].astype(np.float64))
+    kept = torch.tensor(x[:7], dtype=torch.float64)
     np.testing.assert_allclose(result, [(kept.softmax(0) * kept).sum()] * 10, rtol=1e-5)
 
 
