@@ -17,6 +17,7 @@ from tiny_models import SMALL, SMALL_GPT2
 from tilewright.codegen import simulator_backend
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
+from tilewright.matrix_sums import MatrixSums
 from tilewright.models import weights
 from tilewright.tools import prompted_program
 from tilewright.tools.commands import run
@@ -136,7 +137,9 @@ def test_wrong_weights_are_found_by_a_check(
 def test_a_gpu_gets_the_tensors_of_the_files(
     saved: Path, tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
-    def simulated(device: str, target: str, blocks: int | None) -> GpuBackend:
+    def simulated(
+        device: str, target: str, blocks: int | None, matrix_sums: MatrixSums | None
+    ) -> GpuBackend:
         return GpuBackend(target, SimulatedDriver())
 
     monkeypatch.setattr(run, "backend_for", simulated)

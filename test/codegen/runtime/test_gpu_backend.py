@@ -14,6 +14,7 @@ from tilewright.codegen.runtime import gpu_backend
 from tilewright.codegen.runtime.gpu_backend import GpuBackend, reason_against_gpu
 from tilewright.codegen.runtime.simulated_driver import SimulatedDriver
 from tilewright.errors import TilewrightError
+from tilewright.matrix_sums import MatrixSums
 from tilewright.tools.cli import main
 from tilewright.tools.commands import run
 
@@ -24,8 +25,10 @@ SOFTMAX = "torch.softmax(torch.randn(4, 64), -1)"
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     need_nvrtc()
 
-    def backend(device: str, target: str, blocks: int | None) -> GpuBackend:
-        assert (device, blocks) == ("gpu", None)
+    def backend(
+        device: str, target: str, blocks: int | None, matrix_sums: MatrixSums | None
+    ) -> GpuBackend:
+        assert (device, blocks, matrix_sums) == ("gpu", None, None)
         return GpuBackend(target, SimulatedDriver())
 
     monkeypatch.setattr(run, "backend_for", backend)
