@@ -48,7 +48,7 @@ class Monoid(StrEnum):
     @property
     def combines_each(self) -> bool:
         """True if the monoid combines each of several values separately."""
-        return not self.combines_pairs and self is not Monoid.SOFTMAX
+        return self not in (Monoid.ARGMAX, Monoid.ARGMIN, Monoid.SOFTMAX)
 
 
 def _lowest(type: Attribute) -> float | int:

@@ -112,8 +112,7 @@ def _rest(left: Sequence[Array], right: Sequence[Array]) -> Iterator[tuple[Array
 
 def _weight(score: Array, best: Array) -> Array:
     """Return `exp(score - best)`, and 0 where the score is minus infinity."""
-    with np.errstate(invalid="ignore"):  # NaN where both are infinite
-        return np.where(score == -np.inf, np.zeros_like(score), np.exp(score - best))
+    return np.where(score == -np.inf, np.zeros_like(score), np.exp(score - best))
 
 
 def _index_where_best(best: Array, value: Array, index: Array) -> Array:

@@ -15,8 +15,10 @@ The first barrier makes all writes of the block precede the arrival, which one t
 second barrier makes the result of this thread visible to the whole block.
 """
 
+from functools import partial
+
 from xdsl.dialects.builtin import i1, i64
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda.copies import AddressOp
@@ -31,16 +33,8 @@ from tilewright.passes.cuda.conversion import Conversion, Handlers
 _ATOMIC = {Monoid.ADD: "atomicAdd", Monoid.MAX: "atomicMax", Monoid.MIN: "atomicMin"}
 
 
-def _cluster_barrier(to: Conversion, op: kernel.ClusterBarrierOp) -> None:
-    to.writer.statement(PerformOp("cluster_barrier"))
-
-
-def _cluster_arrive(to: Conversion, op: kernel.ClusterArriveOp) -> None:
-    to.writer.statement(PerformOp("cluster_arrive"))
-
-
-def _cluster_wait(to: Conversion, op: kernel.ClusterWaitOp) -> None:
-    to.writer.statement(PerformOp("cluster_wait"))
+def _perform(name: str, to: Conversion, _: Operation) -> None:
+    to.writer.statement(PerformOp(name))
 
 
 def _remote(to: Conversion, op: kernel.RemoteOp) -> None:
@@ -89,9 +83,9 @@ def _function(monoid: Monoid, type: Attribute) -> str:
 
 
 GRID: Handlers = {
-    kernel.ClusterBarrierOp: _cluster_barrier,
-    kernel.ClusterArriveOp: _cluster_arrive,
-    kernel.ClusterWaitOp: _cluster_wait,
+    kernel.ClusterBarrierOp: partial(_perform, "cluster_barrier"),
+    kernel.ClusterArriveOp: partial(_perform, "cluster_arrive"),
+    kernel.ClusterWaitOp: partial(_perform, "cluster_wait"),
     kernel.RemoteOp: _remote,
     kernel.ArriveOp: _arrive,
     kernel.AtomicOp: _atomic,

@@ -50,7 +50,6 @@ from tilewright.passes.cuda.shared_memory import has_mbarriers
 
 _D0 = AffineExpr.dimension(0)
 
-
 _MOST_UNROLLED = 1 << 10
 """Most instructions of an unrolled loop, estimated as the ops of its unrolled bodies."""
 

@@ -71,8 +71,8 @@ def joined(
 def _weighted(left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add) -> list[SSAValue]:
     """Insert by `add` the join of scores and their weighted sums, and return the results."""
     largest = add(arith.MaximumfOp(left[0], right[0]))
-    finite = at_least_lowest(largest, add)
-    a, b = (weight_of(score, finite, add) for score in (left[0], right[0]))
+    finite = _at_least_lowest(largest, add)
+    a, b = (_weight_of(score, finite, add) for score in (left[0], right[0]))
     sums = zip(left[1:], right[1:], strict=True)
     return [
         largest,
@@ -80,13 +80,13 @@ def _weighted(left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add) -> 
     ]
 
 
-def at_least_lowest(value: SSAValue, add: Add) -> SSAValue:
+def _at_least_lowest(value: SSAValue, add: Add) -> SSAValue:
     """Insert by `add` the maximum of a float and the lowest finite number of its type."""
     lowest = add(arith.ConstantOp(number_attribute(LOWEST[value.type], value.type)))
     return add(arith.MaximumfOp(value, lowest))
 
 
-def weight_of(score: SSAValue, largest: SSAValue, add: Add) -> SSAValue:
+def _weight_of(score: SSAValue, largest: SSAValue, add: Add) -> SSAValue:
     """Insert by `add` the exponential of a score less the `largest`, which is not -inf."""
     return add(math.ExpOp(add(arith.SubfOp(score, largest))))
 
