@@ -4,6 +4,7 @@
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -14,6 +15,7 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -122,7 +124,9 @@ class ReduceOp(FormedOp, AxesOp):
     therefore the axis may be split and distributed. In a launch, `from` and `below` bound the
     steps: a step runs if it is at least every expression of `from`, and below every expression of
     `below`. `by` names the matrix instruction that adds the products of several steps at once.
-    `unroll` requests an unrolled loop.
+    `unroll` requests an unrolled loop. `fastmath` holds for the products of weights and values that
+    `softmax` adds: with `nnan,ninf` the values count as finite, so that a weight of 0 has no effect.
+    With `afn` both factors may be rounded to tf32.
 
     ```mlir
     %s = loop.reduce %k in 64 with add {
@@ -131,6 +135,7 @@ class ReduceOp(FormedOp, AxesOp):
     } : f32
     %t = loop.reduce %k in 64 from [%i * 4 - 8] below [%i * 4 + 4] with add unroll { ... } : f32
     %u = loop.reduce %k in 64 with add by(m16n8k16_bf16) { ... } : f32
+    %m, %v = loop.reduce %k in 64 with softmax fastmath<nnan,ninf> { ... } : f32, f32
     ```
     """
 
@@ -141,6 +146,7 @@ class ReduceOp(FormedOp, AxesOp):
     lower_bound = opt_prop_def(AffineMapAttr)
     upper_bound = opt_prop_def(AffineMapAttr)
     monoid = prop_def(MonoidAttr)
+    fastmath = opt_prop_def(FastMathFlagsAttr)
     by = opt_prop_def(MatrixInstructionAttr)
     unroll = opt_prop_def(UnitAttr)
     body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
@@ -152,7 +158,7 @@ class ReduceOp(FormedOp, AxesOp):
     custom_directives = (ReduceAxis,)
     assembly_format = (
         "custom<ReduceAxis>($extent, $bound_operands, $lower_bound, $upper_bound, $monoid, "
-        "$by, $unroll, $body) attr-dict `:` type($results_)"
+        "$fastmath, $by, $unroll, $body) attr-dict `:` type($results_)"
     )
 
     def __init__(
@@ -161,6 +167,7 @@ class ReduceOp(FormedOp, AxesOp):
         monoid: MonoidAttr,
         body: Region,
         *,
+        fastmath: FastMathFlagsAttr | None = None,
         unroll: bool = False,
     ):
         terminator = body.block.last_op
@@ -170,6 +177,7 @@ class ReduceOp(FormedOp, AxesOp):
             properties={
                 "extent": IntegerAttr(extent, i64),
                 "monoid": monoid,
+                "fastmath": fastmath,
                 "unroll": UnitAttr() if unroll else None,
             },
             regions=[body],
@@ -185,9 +193,10 @@ class ReduceOp(FormedOp, AxesOp):
         """
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = axis
+        kept = {} if self.fastmath is None else {"fastmath": self.fastmath}
         new = ReduceOp.create(
             result_types=self.result_types,
-            properties={"extent": IntegerAttr(extent, i64), "monoid": self.monoid},
+            properties={"extent": IntegerAttr(extent, i64), "monoid": self.monoid, **kept},
             regions=[Region(block)],
         )
         new.location = self.location
@@ -263,6 +272,23 @@ class ReduceOp(FormedOp, AxesOp):
         return self.extent.value.data == 1 and not self.is_bounded
 
     @property
+    def counts_as_finite(self) -> bool:
+        """True if the values that `softmax` weights count as finite, by the flags."""
+        flags = () if self.fastmath is None else self.fastmath.data
+        return {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS} <= {*flags}
+
+    def operands_of(self, result: int) -> Sequence[SSAValue]:
+        """
+        Return the operands of the reduction and of its yield on which the result with that number
+        depends. A sum of `softmax` depends on the scores, and on the values that it adds.
+        """
+        yielded = self.yield_op
+        if self.monoid.data is not Monoid.SOFTMAX:
+            return (*self.operands, *yielded.operands)
+        values = [yielded.values[at] for at in sorted({0, result})]
+        return (*self.operands, *yielded.mask_operands, *values)
+
+    @property
     def instruction(self) -> MatrixInstruction | None:
         """Matrix instruction that the reduction is lowered to, or None."""
         return None if self.by is None else self.by.data
@@ -280,6 +306,11 @@ class ReduceOp(FormedOp, AxesOp):
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
         verify_monoid(self.monoid, list(self.results_.types))
+        if self.fastmath is not None and self.monoid.data is not Monoid.SOFTMAX:
+            raise VerifyException(
+                f"'fastmath' is for the products of 'softmax'; '{self.monoid.data}' has none: put "
+                "the flags on arith.mulf"
+            )
         self._verify_bounds()
         self._verify_instruction()
 

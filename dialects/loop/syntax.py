@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 
+from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -79,7 +80,7 @@ def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: Rol
 class ReduceAxis(CustomDirective):
     """
     Directive for a reduction: `%k in 64 from [%b - 2] below [%b * 4 + 4] with add by(m16n8k16_f16)
-    unroll { ... }`.
+    unroll { ... }`, or `%k in 64 with softmax fastmath<nnan,ninf> { ... }`.
     """
 
     extent: AttributeVariable
@@ -87,6 +88,7 @@ class ReduceAxis(CustomDirective):
     lower_bound: AttributeVariable
     upper_bound: AttributeVariable
     monoid: AttributeVariable
+    fastmath: AttributeVariable
     by: AttributeVariable
     unroll: AttributeVariable
     body: RegionVariable
@@ -98,6 +100,9 @@ class ReduceAxis(CustomDirective):
         self._parse_bounds(parser, state)
         parser.parse_keyword("with")
         self.monoid.set(state, MonoidAttr(parser.parse_str_enum(Monoid)))
+        if parser.parse_optional_keyword("fastmath"):
+            flags = FastMathFlagsAttr(FastMathFlagsAttr.parse_parameter(parser))
+            self.fastmath.set(state, flags)
         if parser.parse_optional_keyword("by"):
             with parser.in_parens():
                 self.by.set(state, MatrixInstructionAttr(parser.parse_str_enum(MatrixInstruction)))
@@ -134,6 +139,10 @@ class ReduceAxis(CustomDirective):
                 print_subscripts(printer, exprs.data, self.bound_operands.get(op))
                 printer.print_string(" ")
         printer.print_string(f"with {monoid.data} ")
+        if isinstance(flags := self.fastmath.get(op), FastMathFlagsAttr):
+            printer.print_string("fastmath")
+            flags.print_parameter(printer)
+            printer.print_string(" ")
         if isinstance(by := self.by.get(op), MatrixInstructionAttr):
             printer.print_string(f"by({by.data}) ")
         if self.unroll.get(op) is not None:

@@ -16,6 +16,7 @@ from xdsl.ir import (
     Attribute,
     BlockArgument,
     Operation,
+    OpResult,
     Region,
     SSAValue,
 )
@@ -239,7 +240,13 @@ def _defining_ops(op: Operation) -> Iterator[Operation]:
 def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
     """
     Return the axes of the launch along which a value varies; `known` caches the axes of each op.
+
+    A sum of `softmax` does not vary with the other sums.
     """
+    if isinstance(value, OpResult) and isinstance(value.owner, ReduceOp):
+        varies_along(value.owner, known)
+        used = (value_varies_along(each, known) for each in value.owner.operands_of(value.index))
+        return frozenset[BlockArgument]().union(*used)
     if isinstance(value.owner, Operation):
         return varies_along(value.owner, known)
     if isinstance(value, BlockArgument) and launch_of(value) is not None:

@@ -75,13 +75,14 @@ class RegisterAxes:
         for op in block.ops:
             for inner in (inner for region in op.regions for inner in region.blocks):
                 self._visit(inner)
-            if op.results and (axes := self._depends(op)):
-                self.dependence.update(dict.fromkeys(op.results, axes))
+            for result in op.results:
+                if axes := self._depends(op, result.index):
+                    self.dependence[result] = axes
 
-    def _depends(self, op: Operation) -> frozenset[SSAValue]:
+    def _depends(self, op: Operation, result: int) -> frozenset[SSAValue]:
         match op:
             case loop.ReduceOp():
-                return self.of((*op.yield_op.operands, *op.operands))
+                return self.of(op.operands_of(result))
             case tile.CombineOp():
                 return self.of(op.operands) - frozenset(op.axes)
             case tile.ShareOp():

@@ -93,7 +93,9 @@ class StepDistribution:
         where = conjunction([self.substitution.mask(terminator), bound])
         if body is not None:
             body.add_ops([*done, loop.YieldOp(values, where)])
-            partial = loop.ReduceOp(self.steps(extent), op.monoid, Region(body))
+            partial = loop.ReduceOp(
+                self.steps(extent), op.monoid, Region(body), fastmath=op.fastmath
+            )
             partial.location = op.location
             done, values, where = [partial], list(partial.results), None
         combine = self._combine(values, op.monoid, where)

@@ -116,3 +116,14 @@ loop.kernel @k(%x: memref<8xi64>) -> (%out: memref<8xf32>) {
     %2, %3 = loop.prefix %0, %0 with softmax : i64, i64
   }
 }
+
+// -----
+
+// CHECK: 'fastmath' is for the products of 'softmax'; 'add' has none: put the flags on arith.mulf
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
+  %0 = loop.reduce %k in 8 with add fastmath<nnan> {
+    %1 = loop.load %x[%k] : memref<8xf32>
+    loop.yield %1 : f32
+  } : f32
+  loop.store %0, %out[0] : memref<1xf32>
+}
