@@ -125,7 +125,7 @@ class ReduceOp(FormedOp, AxesOp):
     steps: a step runs if it is at least every expression of `from`, and below every expression of
     `below`. `by` names the matrix instruction that adds the products of several steps at once.
     `unroll` requests an unrolled loop. `fastmath` holds for the products of weights and values that
-    `softmax` adds: with `nnan,ninf` the values count as finite, so that a weight of 0 has no effect.
+    `softmax` adds: with `nnan,ninf` the values count as finite, and a weight of 0 has no effect.
     With `afn` both factors may be rounded to tf32.
 
     ```mlir
