@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.memoised import memoised
@@ -52,6 +53,7 @@ class RegisterAxes:
         Yield the ops of `block` in runs that depend on the same register axes. A pure op that
         depends on fewer axes moves ahead of the run that it would interrupt, because neither needs
         a result of the other. An op that threads or loops carry out together is a run of its own.
+        The yield of a score and values is one too.
         """
         ahead, run = Run([], []), Run([], [])
         for op in block.ops:
@@ -98,7 +100,13 @@ def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
 
 
 def _is_alone(op: Operation) -> bool:
-    return bool(op.regions) or isinstance(op, tile.MeetingOp)
+    return bool(op.regions) or isinstance(op, tile.MeetingOp) or _weighs(op)
+
+
+def _weighs(op: Operation) -> bool:
+    """True if `op` yields a score and values, which may depend on different register axes."""
+    around = op.parent_op() if isinstance(op, loop.YieldOp) else None
+    return isinstance(around, loop.ReduceOp) and around.monoid.data is Monoid.SOFTMAX
 
 
 def _may_move_ahead(op: Operation, run: Sequence[Operation]) -> bool:

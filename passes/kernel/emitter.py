@@ -64,9 +64,10 @@ class Emitter(Appending):
 
     def constant(self, value: int) -> SSAValue:
         """Return the index constant `value`, defined ahead of the open loops of its scope."""
-        return self._constant(IntegerAttr(value, _INDEX))
+        return self.number(IntegerAttr(value, _INDEX))
 
-    def _constant(self, value: IntegerAttr | FloatAttr) -> SSAValue:
+    def number(self, value: IntegerAttr | FloatAttr) -> SSAValue:
+        """Return the constant `value`, defined ahead of the open loops of its scope."""
         for scope in reversed(self._scopes):
             if value in scope.constants:
                 return scope.constants[value]
@@ -88,7 +89,7 @@ class Emitter(Appending):
     def identities(self, monoid: MonoidAttr, like: Sequence[SSAValue]) -> list[SSAValue]:
         """Return the identities of `monoid` in the types of `like`."""
         constants = monoid.identities([value.type for value in like])
-        return [self._constant(constant) for constant in constants]
+        return [self.number(constant) for constant in constants]
 
     def join(
         self, monoid: MonoidAttr, left: Sequence[SSAValue], right: Sequence[SSAValue]

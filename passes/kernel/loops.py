@@ -13,18 +13,20 @@ the loop. Stages with rings are filled by the pipelines of their loop.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
-from tilewright.dialects.monoid import MonoidAttr
+from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.nest import chunk_of, whole_of
 from tilewright.passes.kernel.commenting import Commenting
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.matrix_reduction import MatrixReductions
 from tilewright.passes.kernel.pipeline import Pipeline, pipelines_of, stages_in_rings
+from tilewright.passes.kernel.softmax_reduction import SoftmaxReductions
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 
@@ -43,6 +45,7 @@ class Loops:
         lower_block: Callable[[Block], None],
     ):
         self.values, self.emit, self.comments, self.staging = values, emitter, comments, staging
+        self.softmax = SoftmaxReductions(values, emitter)
         self.in_rings = set[tile.StageOp]()
         """Stages that a pipeline fills."""
         self._lower_block = lower_block
@@ -97,10 +100,14 @@ class Loops:
         whole = whole_of(op)
         if whole is None:
             return self._start(op.results, op.monoid)
-        if self.values.registers.of(op.results):
-            self.values.keep_with(op.results, whole.results)
-            return []
-        return [self.values.at(result) for result in whole.results]
+        self._keep_with(op, whole)
+        return [self.values.at(result) for result in whole.results if not self._is_array(result)]
+
+    def _keep_with(self, op: loop.ReduceOp, whole: loop.ReduceOp) -> None:
+        """Keep the results of a chunk that depend on register axes with those of its whole."""
+        for result, same in zip(op.results, whole.results, strict=True):
+            if self._is_array(result):
+                self.values.keep_with([result], [same])
 
     def _lower_step(
         self, op: loop.ReduceOp, index: SSAValue, pipelines: Sequence[Pipeline]
@@ -120,16 +127,15 @@ class Loops:
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
         """
-        Lower a reduction of one step without a loop; the step of a chunk joins into the values of
-        its whole reduction.
+        Lower a reduction of one step without a loop. The step of a chunk joins into the values of
+        its whole reduction. A single step of `softmax` joins into the identity: its value counts as
+        often as exp(score - score), which is NaN for infinity.
         """
         self.values.set_index(op.axis, _ZERO)
         self.values.keep(op.results)
-        whole = whole_of(op)
-        if whole is not None and self.values.registers.of(op.results):
-            self.values.keep_with(op.results, whole.results)
-        elif whole is not None:
-            self._carry(op.results, [self.values.at(result) for result in whole.results])
+        if whole_of(op) is not None or op.monoid.data is Monoid.SOFTMAX:
+            carried = [result for result in op.results if not self._is_array(result)]
+            self._carry(carried, self._start_of(op))
         self._lower_block(op.body.block)
 
     def lower_yield(self, op: loop.YieldOp) -> None:
@@ -141,7 +147,13 @@ class Loops:
         if not isinstance(reduction, loop.ReduceOp):
             return
         if chunk_of(reduction) is not None:
-            self.values.define(reduction.results, [self.values.at(v) for v in op.values])
+            pairs = zip(reduction.results, op.values, strict=True)
+            carried = [(result, value) for result, value in pairs if not self._is_array(result)]
+            for result, value in carried:
+                self.values.define([result], [self.values.at(value)])
+            return
+        if reduction.monoid.data is Monoid.SOFTMAX:
+            self.softmax.join(reduction.results, op)
             return
         values = [self.values.at(value) for value in op.values]
         values = self.emit.masked(values, self.values.mask(op), reduction.monoid)
@@ -152,13 +164,13 @@ class Loops:
 
     def is_joined_already(self, op: Operation) -> bool:
         """
-        True if `op` yields a chunk whose values have already been joined into the arrays of the
-        whole reduction.
+        True if `op` yields a chunk whose values have all been joined into the arrays of the whole
+        reduction.
         """
         reduction = op.parent_op()
         if not isinstance(op, loop.YieldOp) or not isinstance(reduction, loop.ReduceOp):
             return False
-        return chunk_of(reduction) is not None and bool(self.values.registers.of(reduction.results))
+        return chunk_of(reduction) is not None and all(map(self._is_array, reduction.results))
 
     def lower_for(self, op: loop.ForOp, bound: Sequence[SSAValue] = ()) -> None:
         """
@@ -211,17 +223,22 @@ class Loops:
     def _start(self, results: Sequence[SSAValue], monoid: MonoidAttr) -> list[SSAValue]:
         """
         Initialise `results` with the identity of `monoid`. Results that depend on register axes are
-        kept in register arrays, which are filled here; return an empty list then. Otherwise return
-        the initial values, which a loop must carry.
+        kept in register arrays, which are filled here. Return the initial values of the others,
+        which a loop must carry.
         """
         registers = self.values.registers
-        axes = registers.ordered(registers.of(results))
-        if not axes:
-            return self.emit.identities(monoid, results)
-        self.values.keep(results)
-        with self.values.nest(axes):
-            self.values.define(results, self.emit.identities(monoid, results))
-        return []
+        identities = monoid.identities([result.type for result in results])
+        pairs = zip(results, identities, strict=True)
+        carried: list[SSAValue] = []
+        for axes, group in groupby(pairs, lambda pair: registers.ordered(registers.of(pair[:1]))):
+            same, numbers = zip(*group, strict=True)
+            if not axes:
+                carried += map(self.emit.number, numbers)
+                continue
+            self.values.keep(same)
+            with self.values.nest(axes):
+                self.values.define(same, [*map(self.emit.number, numbers)])
+        return carried
 
     def _carry(self, results: Sequence[SSAValue], carried: Sequence[SSAValue]) -> None:
         """Bind `results` to the values that a loop carries into its step."""

@@ -60,7 +60,7 @@ def joined(
     and `right` are values of the same types.
     """
     if monoid is Monoid.SOFTMAX:
-        return _weighted(left, right, add)
+        return _joined_by_softmax(left, right, add)
     if monoid.combines_each:
         pairs = zip(left, right, strict=True)
         return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
@@ -68,27 +68,33 @@ def joined(
     return [add(arith.SelectOp(is_left, a, b)) for a, b in zip(left, right, strict=True)]
 
 
-def _weighted(left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add) -> list[SSAValue]:
+def weights(left: SSAValue, right: SSAValue, add: Add) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """
+    Insert by `add` the maximum of two scores, and the weights of the sums that belong to each.
+    Return all three.
+    """
+    largest = add(arith.MaximumfOp(left, right))
+    lowest = add(arith.ConstantOp(number_attribute(LOWEST[largest.type], largest.type)))
+    finite = add(arith.MaximumfOp(largest, lowest))
+    a, b = (add(math.ExpOp(add(arith.SubfOp(score, finite)))) for score in (left, right))
+    return largest, a, b
+
+
+def weighted(
+    left: SSAValue, weight: SSAValue, right: SSAValue, other: SSAValue, add: Add
+) -> SSAValue:
+    """Insert by `add` the sum of `left` with its weight and `right` with the other weight."""
+    product = add(arith.MulfOp(left, weight))
+    return add(arith.AddfOp(product, add(arith.MulfOp(right, other))))
+
+
+def _joined_by_softmax(
+    left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
+) -> list[SSAValue]:
     """Insert by `add` the join of scores and their weighted sums, and return the results."""
-    largest = add(arith.MaximumfOp(left[0], right[0]))
-    finite = _at_least_lowest(largest, add)
-    a, b = (_weight_of(score, finite, add) for score in (left[0], right[0]))
+    largest, a, b = weights(left[0], right[0], add)
     sums = zip(left[1:], right[1:], strict=True)
-    return [
-        largest,
-        *(add(arith.AddfOp(add(arith.MulfOp(s, a)), add(arith.MulfOp(t, b)))) for s, t in sums),
-    ]
-
-
-def _at_least_lowest(value: SSAValue, add: Add) -> SSAValue:
-    """Insert by `add` the maximum of a float and the lowest finite number of its type."""
-    lowest = add(arith.ConstantOp(number_attribute(LOWEST[value.type], value.type)))
-    return add(arith.MaximumfOp(value, lowest))
-
-
-def _weight_of(score: SSAValue, largest: SSAValue, add: Add) -> SSAValue:
-    """Insert by `add` the exponential of a score less the `largest`, which is not -inf."""
-    return add(math.ExpOp(add(arith.SubfOp(score, largest))))
+    return [largest, *(weighted(s, a, t, b, add) for s, t in sums)]
 
 
 def _is_left(

@@ -152,7 +152,7 @@ class ThreadValues:
             new_value.name_hint = new_value.name_hint or old_value.name_hint
             self._values[old_value] = new_value
             if (array := self._arrays.get(old_value)) is not None:
-                self._emit.op(loop.StoreOp(new_value, array, self._subscripts(old_value)))
+                self._emit.op(loop.StoreOp(new_value, array, self.subscripts(old_value)))
 
     def at(self, value: SSAValue) -> SSAValue:
         """
@@ -170,9 +170,13 @@ class ThreadValues:
         """
         if isinstance(value.owner, loop.ToIndexOp):
             return value.owner.clone({kept: self.at(kept) for kept in value.owner.operands})
-        return loop.LoadOp(self._arrays[value], self._subscripts(value))
+        return loop.LoadOp(self._arrays[value], self.subscripts(value))
 
-    def _subscripts(self, value: SSAValue) -> Access:
+    def subscripts(self, value: SSAValue) -> Access:
+        """
+        Return the subscripts, at this step of the nest, of an array with an axis for each register
+        axis that `value` depends on.
+        """
         axes = self.registers.ordered(self.registers.of([value]))
         dims = [AffineExpr.dimension(position) for position in range(len(axes))]
         return dims, [self._values[axis] for axis in axes]

@@ -248,12 +248,12 @@ loop.kernel @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
 // CHECK-NEXT:     %7 = arith.constant -3.40282347e+38 : f32
 // CHECK-NEXT:     %8 = arith.maximumf %p_2, %7 : f32
 // CHECK-NEXT:     %9 = arith.subf %p_1, %8 : f32
-// CHECK-NEXT:     %10 = math.exp %9 : f32
-// CHECK-NEXT:     %11 = arith.subf %5, %8 : f32
-// CHECK-NEXT:     %12 = math.exp %11 : f32
-// CHECK-NEXT:     %13 = arith.mulf %q_1, %10 : f32
-// CHECK-NEXT:     %14 = arith.mulf %6, %12 : f32
-// CHECK-NEXT:     %q_2 = arith.addf %13, %14 : f32
+// CHECK-NEXT:     %kept = math.exp %9 : f32
+// CHECK-NEXT:     %10 = arith.subf %5, %8 : f32
+// CHECK-NEXT:     %taken = math.exp %10 : f32
+// CHECK-NEXT:     %11 = arith.mulf %q_1, %kept : f32
+// CHECK-NEXT:     %12 = arith.mulf %6, %taken : f32
+// CHECK-NEXT:     %q_2 = arith.addf %11, %12 : f32
 // CHECK-NEXT:     scf.yield %p_2, %q_2 : f32, f32
 // CHECK-NEXT:   }
 // CHECK-NEXT:   kernel.comment "maximum and sums weighted by exponentials across 2 threads"
@@ -262,21 +262,21 @@ loop.kernel @largest(%x: memref<32x3xi64>) -> (%out: memref<32xi64>) {
 // CHECK-NEXT:   loop.store %p, %partial[%t] : memref<2xf32, 3 : i64>
 // CHECK-NEXT:   loop.store %q, %partial_1[%t] : memref<2xf32, 3 : i64>
 // CHECK-NEXT:   kernel.barrier
-// CHECK-NEXT:   %15 = arith.constant 2 : index
-// CHECK-NEXT:   %r, %s = scf.for %w = %2 to %15 step %4 iter_args(%16 = %0, %17 = %1) -> (f32, f32) {
-// CHECK-NEXT:     %18 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
-// CHECK-NEXT:     %19 = loop.load %partial_1[%w] : memref<2xf32, 3 : i64>
-// CHECK-NEXT:     %20 = arith.maximumf %16, %18 : f32
-// CHECK-NEXT:     %21 = arith.constant -3.40282347e+38 : f32
-// CHECK-NEXT:     %22 = arith.maximumf %20, %21 : f32
-// CHECK-NEXT:     %23 = arith.subf %16, %22 : f32
+// CHECK-NEXT:   %13 = arith.constant 2 : index
+// CHECK-NEXT:   %r, %s = scf.for %w = %2 to %13 step %4 iter_args(%14 = %0, %15 = %1) -> (f32, f32) {
+// CHECK-NEXT:     %16 = loop.load %partial[%w] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     %17 = loop.load %partial_1[%w] : memref<2xf32, 3 : i64>
+// CHECK-NEXT:     %18 = arith.maximumf %14, %16 : f32
+// CHECK-NEXT:     %19 = arith.constant -3.40282347e+38 : f32
+// CHECK-NEXT:     %20 = arith.maximumf %18, %19 : f32
+// CHECK-NEXT:     %21 = arith.subf %14, %20 : f32
+// CHECK-NEXT:     %22 = math.exp %21 : f32
+// CHECK-NEXT:     %23 = arith.subf %16, %20 : f32
 // CHECK-NEXT:     %24 = math.exp %23 : f32
-// CHECK-NEXT:     %25 = arith.subf %18, %22 : f32
-// CHECK-NEXT:     %26 = math.exp %25 : f32
-// CHECK-NEXT:     %27 = arith.mulf %17, %24 : f32
-// CHECK-NEXT:     %28 = arith.mulf %19, %26 : f32
-// CHECK-NEXT:     %29 = arith.addf %27, %28 : f32
-// CHECK-NEXT:     scf.yield %20, %29 : f32, f32
+// CHECK-NEXT:     %25 = arith.mulf %15, %22 : f32
+// CHECK-NEXT:     %26 = arith.mulf %17, %24 : f32
+// CHECK-NEXT:     %27 = arith.addf %25, %26 : f32
+// CHECK-NEXT:     scf.yield %18, %27 : f32, f32
 // CHECK-NEXT:   }
 // CHECK-NEXT:   kernel.comment "store m, sum"
 // CHECK-NEXT:   loop.store %r, %m[%rb] where [0 - %t] : memref<8xf32>
