@@ -94,20 +94,25 @@ class Loops:
 
     def _start_of(self, op: loop.ReduceOp) -> list[SSAValue]:
         """
-        Return the values that the loop carries into its first step; a chunk starts from the values
+        Return the values that the loop carries into its first step. A chunk starts from the values
         of its whole reduction.
         """
-        whole = whole_of(op)
-        if whole is None:
+        if (totals := self._totals_of(op)) is None:
             return self._start(op.results, op.monoid)
-        self._keep_with(op, whole)
-        return [self.values.at(result) for result in whole.results if not self._is_array(result)]
-
-    def _keep_with(self, op: loop.ReduceOp, whole: loop.ReduceOp) -> None:
-        """Keep the results of a chunk that depend on register axes with those of its whole."""
-        for result, same in zip(op.results, whole.results, strict=True):
+        for result, total in zip(op.results, totals, strict=True):
             if self._is_array(result):
-                self.values.keep_with([result], [same])
+                self.values.keep_with([result], [total])
+        return [self.values.at(total) for total in totals if not self._is_array(total)]
+
+    def _totals_of(self, op: loop.ReduceOp) -> Sequence[SSAValue] | None:
+        """
+        Return the results of another reduction into which the steps of `op` join, or None if they
+        join into results of their own.
+        """
+        if (whole := whole_of(op)) is not None:
+            return whole.results
+        total = self.softmax.adds_to(op)
+        return None if total is None else [total]
 
     def _lower_step(
         self, op: loop.ReduceOp, index: SSAValue, pipelines: Sequence[Pipeline]
@@ -127,13 +132,13 @@ class Loops:
 
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
         """
-        Lower a reduction of one step without a loop. The step of a chunk joins into the values of
-        its whole reduction. A single step of `softmax` joins into the identity: its value counts as
-        often as exp(score - score), which is NaN for infinity.
+        Lower a reduction of one step without a loop. It may join into the values of another
+        reduction (`_totals_of`). A single step of `softmax` joins into the identity: it weights its
+        values by exp(score - score), which is NaN for infinity.
         """
         self.values.set_index(op.axis, _ZERO)
         self.values.keep(op.results)
-        if whole_of(op) is not None or op.monoid.data is Monoid.SOFTMAX:
+        if self._totals_of(op) is not None or op.monoid.data is Monoid.SOFTMAX:
             carried = [result for result in op.results if not self._is_array(result)]
             self._carry(carried, self._start_of(op))
         self._lower_block(op.body.block)
@@ -153,11 +158,11 @@ class Loops:
                 self.values.define([result], [self.values.at(value)])
             return
         if reduction.monoid.data is Monoid.SOFTMAX:
-            self.softmax.join(reduction.results, op)
+            self.softmax.join(reduction)
             return
         values = [self.values.at(value) for value in op.values]
         values = self.emit.masked(values, self.values.mask(op), reduction.monoid)
-        if reduction.has_one_step and whole_of(reduction) is None:
+        if reduction.has_one_step and self._totals_of(reduction) is None:
             self.values.define(reduction.results, values)
             return
         self._join(reduction.results, reduction.monoid, values)

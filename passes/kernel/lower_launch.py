@@ -139,6 +139,7 @@ class LaunchLowering:
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
         self.combining.lower(op)
+        self.loops.softmax.lower_largest(op)
         if self.joining is None or op not in self.joining.joins.ops:
             return
         if self.joining.joins.kind is not Join.ATOMIC:

@@ -14,16 +14,35 @@ becomes, for the results `%m` and `%s` of a `loop.reduce ... with softmax`,
     }
 
 Sums with more register axes than the score thereby share its maximum and both weights.
+
+If threads share a step, so that its largest score `%cm` is known before its sums, the sums are kept
+relative to the largest score so far (`weighted_values.py`). Only old sums are weighted then:
+
+    %cm = tile.combine %x across %tn with max
+    %w = math.exp(%x - %cm)
+    %co = loop.reduce %kk in 64 with add { ... %w ... }
+    loop.yield %cm, %co : f32, f32
+
+becomes
+
+    kernel.unroll %vm in 4 {
+      %cm' = max(%m[%vm], %cm)    %kept = exp(%m[%vm] - %cm')    %m[%vm] = %cm'
+    }
+    kernel.unroll %vm in 4, %vn in 8 { %s[%vm, %vn] *= %kept[%vm] }
+    ... %w = math.exp(%x - %cm') ...
+    scf.for %kk in 64 { %s[%vm, %vn] += ... }
 """
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from tilewright.dialects import loop
+from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.registers import RegistersOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.passes.facts.weighted_values import largest_of_step
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.monoid_arith import weighted, weights
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -32,19 +51,70 @@ _SOFTMAX, _ADD = MonoidAttr(Monoid.SOFTMAX), MonoidAttr(Monoid.ADD)
 
 
 class SoftmaxReductions:
-    """Lowering of the yields of a launch's reductions with `softmax`."""
+    """Lowering of the steps of a launch's reductions with `softmax`."""
 
     def __init__(self, values: ThreadValues, emitter: Emitter):
         self.values, self.emit = values, emitter
+        self._known: dict[loop.ReduceOp, tile.CombineOp | None] = {}
 
-    def join(self, results: Sequence[SSAValue], op: loop.YieldOp) -> None:
-        """Join the score and the values that `op` yields into `results`."""
-        (score, *sums), (mine, *others) = results, op.values
+    def lower_largest(self, op: tile.CombineOp) -> None:
+        """
+        Replace the largest score of a step by that of all steps so far, and weight the sums of the
+        steps before. Other combines are left as they are.
+        """
+        around = op.parent_op()
+        if not isinstance(around, loop.ReduceOp) or self._largest(around) is not op:
+            return
+        score, *sums = around.results
+        kept = _OfScore(score, self.values, self.emit, "kept")
+        with self.values.nest(self._axes(score)):
+            before = self.values.at(score)
+            largest, weight, _ = weights(before, self.values.at(op.results[0]), self.emit.value)
+            self.values.define([score, op.results[0]], [largest, largest])
+            kept.set(weight)
+        for result in sums:
+            with self.values.nest(self._axes(result)):
+                before = self.values.at(result)
+                self.values.define([result], [self.emit.value(arith.MulfOp(before, kept.get()))])
+
+    def adds_to(self, op: loop.ReduceOp) -> SSAValue | None:
+        """
+        Return the sum of a softmax to which all terms of `op` may be added directly, or None: `op`
+        computes what a step adds to the sum, and nothing else uses it.
+        """
+        around = op.parent_op()
+        if not isinstance(around, loop.ReduceOp) or self._largest(around) is None:
+            return None
+        if op.monoid.data is not Monoid.ADD or len(op.results) != 1:
+            return None
+        uses = [use.index for use in op.results[0].uses if use.operation is around.yield_op]
+        if len(uses) != 1 or not op.results[0].has_one_use():
+            return None
+        registers, total = self.values.registers, around.results[uses[0]]
+        return total if registers.of(op.results) == registers.of([total]) else None
+
+    def join(self, op: loop.ReduceOp) -> None:
+        """Join the score and the values that a step of `op` yields into the results of `op`."""
+        if self._largest(op) is None:
+            self._join_weighted(op)
+            return
+        for result, value in zip(op.results[1:], op.yield_op.values[1:], strict=True):
+            part = value.owner
+            if isinstance(part, loop.ReduceOp) and self.adds_to(part) is result:
+                if not self._axes(result):
+                    self.values.define([result], [self.values.at(value)])
+                continue
+            with self.values.nest(self._axes(result)):
+                both = [self.values.at(result)], [self.values.at(value)]
+                self.values.define([result], self.emit.join(_ADD, *both))
+
+    def _join_weighted(self, op: loop.ReduceOp) -> None:
+        """Join a score and values, all weighted relative to the larger score."""
+        (score, *sums), (mine, *others) = op.results, op.yield_op.values
         kept, taken = (_OfScore(score, self.values, self.emit, name) for name in ("kept", "taken"))
         with self.values.nest(self._axes(score)):
             before = self.values.at(score)
-            where = self.values.mask(op)
-            (x,) = self.emit.masked([self.values.at(mine)], where, _SOFTMAX)
+            (x,) = self._masked(op, mine, _SOFTMAX)
             largest, a, b = weights(before, x, self.emit.value)
             self.values.define([score], [largest])
             kept.set(a)
@@ -52,10 +122,19 @@ class SoftmaxReductions:
         for result, value in zip(sums, others, strict=True):
             with self.values.nest(self._axes(result)):
                 before = self.values.at(result)
-                (g,) = self.emit.masked([self.values.at(value)], self.values.mask(op), _ADD)
+                (g,) = self._masked(op, value, _ADD)
                 total = weighted(before, kept.get(), g, taken.get(), self.emit.value)
                 total.name_hint = before.name_hint
                 self.values.define([result], [total])
+
+    def _masked(self, op: loop.ReduceOp, value: SSAValue, monoid: MonoidAttr) -> list[SSAValue]:
+        """Return a yielded value where the mask of the yield holds, else the identity."""
+        return self.emit.masked([self.values.at(value)], self.values.mask(op.yield_op), monoid)
+
+    def _largest(self, op: loop.ReduceOp) -> tile.CombineOp | None:
+        if op not in self._known:
+            self._known[op] = largest_of_step(op)
+        return self._known[op]
 
     def _axes(self, value: SSAValue) -> Sequence[SSAValue]:
         registers = self.values.registers
