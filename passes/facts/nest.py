@@ -23,6 +23,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 
 
@@ -166,3 +167,10 @@ def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
     """Return the reduction of which `op` reduces a chunk in each step, or None."""
     whole = op.parent_op()
     return whole if isinstance(whole, loop.ReduceOp) and chunk_of(whole) is op else None
+
+
+def softmax_around(op: Operation) -> loop.ReduceOp | None:
+    """Return the reduction by `softmax` whose body contains `op` directly, or None."""
+    around = op.parent_op()
+    is_softmax = isinstance(around, loop.ReduceOp) and around.monoid.data is Monoid.SOFTMAX
+    return around if is_softmax else None

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.memoised import memoised
+from tilewright.passes.facts.nest import softmax_around
 
 
 class Run(NamedTuple):
@@ -100,13 +100,9 @@ def register_axes(launch: tile.LaunchOp) -> RegisterAxes:
 
 
 def _is_alone(op: Operation) -> bool:
-    return bool(op.regions) or isinstance(op, tile.MeetingOp) or _weighs(op)
-
-
-def _weighs(op: Operation) -> bool:
-    """True if `op` yields a score and values, which may depend on different register axes."""
-    around = op.parent_op() if isinstance(op, loop.YieldOp) else None
-    return isinstance(around, loop.ReduceOp) and around.monoid.data is Monoid.SOFTMAX
+    if isinstance(op, loop.YieldOp):  # a score and values may depend on different axes
+        return softmax_around(op) is not None
+    return bool(op.regions) or isinstance(op, tile.MeetingOp)
 
 
 def _may_move_ahead(op: Operation, run: Sequence[Operation]) -> bool:

@@ -11,8 +11,8 @@ Steps of a softmax whose sums are proportional to the exponential of minus their
     }
 
 If any larger number takes the place of `%cm`, the step stands for the same element of the monoid.
-With the largest score so far, the sums of the step can be added to the sums of the steps before
-(Dao, FlashAttention-2, 2023, section 3.1).
+With the largest score so far, its sums can be added to those of the steps before (Dao,
+FlashAttention-2, 2023, section 3.1).
 """
 
 from collections.abc import Sequence

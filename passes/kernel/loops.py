@@ -13,6 +13,7 @@ the loop. Stages with rings are filled by the pipelines of their loop.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import groupby
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -21,7 +22,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.passes.facts.nest import chunk_of, whole_of
+from tilewright.passes.facts.nest import chunk_of, softmax_around, whole_of
 from tilewright.passes.kernel.commenting import Commenting
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.matrix_reduction import MatrixReductions
@@ -45,10 +46,14 @@ class Loops:
         lower_block: Callable[[Block], None],
     ):
         self.values, self.emit, self.comments, self.staging = values, emitter, comments, staging
-        self.softmax = SoftmaxReductions(values, emitter)
         self.in_rings = set[tile.StageOp]()
         """Stages that a pipeline fills."""
         self._lower_block = lower_block
+
+    @cached_property
+    def softmax(self) -> SoftmaxReductions:
+        """Lowering of the steps of reductions with `softmax`."""
+        return SoftmaxReductions(self.values, self.emit)
 
     def lower_reduce(self, op: loop.ReduceOp) -> None:
         """
@@ -111,7 +116,7 @@ class Loops:
         """
         if (whole := whole_of(op)) is not None:
             return whole.results
-        total = self.softmax.adds_to(op)
+        total = self.softmax.adds_to(op) if softmax_around(op) else None
         return None if total is None else [total]
 
     def _lower_step(

@@ -20,6 +20,7 @@ from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
+from tilewright.passes.facts.nest import softmax_around
 from tilewright.passes.facts.vector_width import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
@@ -139,7 +140,8 @@ class LaunchLowering:
 
     def _lower_combine(self, op: tile.CombineOp) -> None:
         self.combining.lower(op)
-        self.loops.softmax.lower_largest(op)
+        if softmax_around(op):
+            self.loops.softmax.lower_largest(op)
         if self.joining is None or op not in self.joining.joins.ops:
             return
         if self.joining.joins.kind is not Join.ATOMIC:

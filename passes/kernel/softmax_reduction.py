@@ -15,8 +15,8 @@ becomes, for the results `%m` and `%s` of a `loop.reduce ... with softmax`,
 
 Sums with more register axes than the score thereby share its maximum and both weights.
 
-If threads share a step, so that its largest score `%cm` is known before its sums, the sums are kept
-relative to the largest score so far (`weighted_values.py`). Only old sums are weighted then:
+If threads share a step, its largest score `%cm` is known before its sums. The sums are then kept
+relative to the largest score so far (`weighted_values.py`), and only old sums are weighted:
 
     %cm = tile.combine %x across %tn with max
     %w = math.exp(%x - %cm)
@@ -42,6 +42,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.registers import RegistersOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.passes.facts.nest import softmax_around
 from tilewright.passes.facts.weighted_values import largest_of_step
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.monoid_arith import weighted, weights
@@ -62,8 +63,8 @@ class SoftmaxReductions:
         Replace the largest score of a step by that of all steps so far, and weight the sums of the
         steps before. Other combines are left as they are.
         """
-        around = op.parent_op()
-        if not isinstance(around, loop.ReduceOp) or self._largest(around) is not op:
+        around = softmax_around(op)
+        if around is None or self._largest(around) is not op:
             return
         score, *sums = around.results
         kept = _OfScore(score, self.values, self.emit, "kept")
@@ -82,8 +83,8 @@ class SoftmaxReductions:
         Return the sum of a softmax to which all terms of `op` may be added directly, or None: `op`
         computes what a step adds to the sum, and nothing else uses it.
         """
-        around = op.parent_op()
-        if not isinstance(around, loop.ReduceOp) or self._largest(around) is None:
+        around = softmax_around(op)
+        if around is None or self._largest(around) is None:
             return None
         if op.monoid.data is not Monoid.ADD or len(op.results) != 1:
             return None
