@@ -172,5 +172,6 @@ def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
 def softmax_around(op: Operation) -> loop.ReduceOp | None:
     """Return the reduction by `softmax` whose body contains `op` directly, or None."""
     around = op.parent_op()
-    is_softmax = isinstance(around, loop.ReduceOp) and around.monoid.data is Monoid.SOFTMAX
-    return around if is_softmax else None
+    if not isinstance(around, loop.ReduceOp) or around.monoid.data is not Monoid.SOFTMAX:
+        return None
+    return around

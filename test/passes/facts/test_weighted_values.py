@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a softmax whose sums are proportional to the exponential of minus their largest score."""
+"""Steps of a softmax whose sums are proportional to exp(-c) for their largest score c."""
 
 from collections.abc import Callable
 
