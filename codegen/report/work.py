@@ -8,7 +8,8 @@ trip count of a loop is therefore the total work of one kind over the work of on
 
 If loops are nested, this rule holds for the loop with more work of this kind in a step. For
 example, the loop over chunks of a product computes a little too, and runs once for many steps of
-its inner loop. Compilers make several versions of a loop, as unrolled and remainder. Of versions
+its inner loop. If the loads of such an outer loop give its trip count, its arithmetic is taken off
+first: attention computes weights in the loop over keys. Compilers make several versions of a loop, as unrolled and remainder. Of versions
 from the same source line only the longest counts.
 """
 
@@ -124,13 +125,24 @@ def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, f
     once = instruction_mix(code, _straight(code))
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
     runs = dict.fromkeys(mixes, 1.0)
-    for total, measure in ((cost.flops, _flops), (cost.accessed_bytes, _global_bytes)):
-        steps = _without_outer({loop: measure(mix) for loop, mix in mixes.items()})
-        left = total / threads - measure(once)
-        for loop, in_step in steps.items():
-            if in_step:
-                runs[loop] = max(runs[loop], left / sum(steps.values()))
+    moved = _without_outer({loop: _global_bytes(mix) for loop, mix in mixes.items()})
+    _run_until_done(runs, moved, cost.accessed_bytes / threads - _global_bytes(once))
+    computed = {loop: _flops(mix) for loop, mix in mixes.items()}
+    around = {loop for loop in runs if runs[loop] > 1 and _contains_any(loop, runs)}
+    apart = _flops(once) + sum(runs[loop] * computed.pop(loop) for loop in around)
+    _run_until_done(runs, _without_outer(computed), cost.flops / threads - apart)
     return runs
+
+
+def _run_until_done(runs: dict[Loop, float], in_step: Mapping[Loop, float], left: float) -> None:
+    """Raise `runs` to the number of steps in which the loops `in_step` do the work that is left."""
+    for loop, work in in_step.items():
+        if work:
+            runs[loop] = max(runs[loop], left / sum(in_step.values()))
+
+
+def _contains_any(loop: Loop, others: Iterable[Loop]) -> bool:
+    return any(other.whole < loop.whole for other in others)
 
 
 def _without_outer(in_step: Mapping[Loop, float]) -> dict[Loop, float]:

@@ -185,22 +185,25 @@ def test_code_without_loops_runs_once():
     assert work.instructions == 10 * 2 * 24
 
 
-def test_an_outer_loop_that_computes_little_runs_as_often_as_its_loads_need():
+@pytest.mark.parametrize("elementwise", [1, 40])
+def test_an_outer_loop_runs_as_often_as_its_loads_need(elementwise: int):
     def step(category: Category, bits: int = 0, target: int | None = None) -> Instruction:
         return Instruction("X", "", category, bits, target=target)
 
-    inner = [*[step(Category.FFMA)] * 16, step(Category.CONTROL, target=2)]
+    start = 1 + elementwise
+    inner = [*[step(Category.FFMA)] * 16, step(Category.CONTROL, target=start)]
     chunks = [
         step(Category.LDG, 128),
-        step(Category.FLOAT),
+        *[step(Category.FLOAT)] * elementwise,
         *inner,
         step(Category.CONTROL, target=0),
     ]
     end = Instruction("EXIT", "", Category.CONTROL, falls_through=False)
     code = Code("SASS", (*chunks, end))
+    flops = 32 * 10 * (8 * 32 + elementwise)
     cost = KernelCost(
-        blocks=1, threads=32, flops=32 * 10 * (8 * 32), accessed_bytes=32 * 10 * 16, global_bytes=1
+        blocks=1, threads=32, flops=flops, accessed_bytes=32 * 10 * 16, global_bytes=1
     )
     work = work_of(code, cost, 1, cost.accessed_bytes, 0)
-    assert work.float32 == 10 * (8 * 16 + 1)
-    assert work.instructions == 10 * (8 * 17 + 3) + 1
+    assert work.float32 == 10 * (8 * 16 + elementwise)
+    assert work.instructions == 10 * (8 * 17 + elementwise + 2) + 1
