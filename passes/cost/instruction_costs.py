@@ -3,6 +3,7 @@
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
@@ -30,7 +31,12 @@ def is_computation(op: Operation) -> bool:
 
 
 def instructions(op: Operation) -> int:
-    """Return the instructions of a scalar op; an op that is not in the table is one instruction."""
+    """
+    Return the instructions of a scalar op; an op that is not in the table is one instruction. The
+    exponential that may be approximate is a product and a special function.
+    """
+    if isinstance(op, math.ExpOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
+        return 2
     return _INSTRUCTIONS.get(type(op), 1)
 
 

@@ -2,10 +2,10 @@
 """
 Lowering of scalar `arith`, `math` and `scalar` ops to C++ expressions, by table.
 
-Only divisions that are marked as approximate are approximate: `expf` and similar functions are the
-accurate ones of CUDA. No result is undefined: integers wrap around in functions of the prelude,
-because signed overflow is undefined in C++. Only indices, whose ranges are known, are computed with
-C++'s operators.
+Only divisions and exponentials that are marked as approximate are approximate: `expf` and similar
+functions are the accurate ones of CUDA. No result is undefined: integers wrap around in functions
+of the prelude, because signed overflow is undefined in C++. Only indices, whose ranges are known,
+are computed with C++'s operators.
 """
 
 from collections.abc import Sequence
@@ -163,6 +163,8 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
             return NegOp(values[0]).result
         case arith.DivfOp() if op.result.type == f32 and _may_be_approximate(op):
             return CallOp("divide_approximately", values, f32).result
+        case math.ExpOp() if op.result.type == f32 and _may_be_approximate(op):
+            return CallOp("exp_approximately", values, f32).result
         case _ if len(op.results) != 1 or not values:
             return None
         case _ if (found := cast_expression(op, values[0], writer)) is not None:
@@ -171,7 +173,7 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
             return _by_table(op, op.results[0].type, values, writer)
 
 
-def _may_be_approximate(op: arith.DivfOp) -> bool:
+def _may_be_approximate(op: arith.DivfOp | math.ExpOp) -> bool:
     return FastMathFlag.APPROX_FUNC in op.fastmath.data
 
 

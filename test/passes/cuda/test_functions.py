@@ -14,7 +14,7 @@ import pytest
 from needs import needs_nvrtc
 from numpy.typing import NDArray
 
-from .elementwise import DTYPES, Elementwise
+from .elementwise import DTYPES, Case, Elementwise
 from .scalar_cases import ARITIES, FLOATS, FUNCTIONS
 
 pytestmark = needs_nvrtc
@@ -222,3 +222,18 @@ def _neighbours(value: Any) -> list[Any]:
     """Return the finite neighbours of a value."""
     both = [np.nextafter(value, value.dtype.type(side)) for side in (-np.inf, np.inf)]
     return [x for x in both if np.isfinite(x)]
+
+
+def test_an_exponential_may_be_approximate():
+    case = Case("%r = math.exp %v0 fastmath<afn> : f32", ("f32",), "f32")
+    (x,) = operands("f32", 1)
+    result = Elementwise([case], 2048).run(case, x)
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype(np.float64))
+    np.testing.assert_array_equal(np.isnan(result), np.isnan(x))
+    tiny, huge = exact < 2.0**-126, exact > np.finfo(np.float32).max
+    np.testing.assert_array_equal(result[tiny], 0)
+    np.testing.assert_array_equal(result[huge], np.inf)
+    rest = ~tiny & ~huge & ~np.isnan(x)
+    allowed = exact * (2.0**-22 + np.abs(x) * 2.0**-23)
+    assert np.all(np.abs(result - exact)[rest] <= allowed[rest])
