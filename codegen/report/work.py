@@ -8,7 +8,7 @@ trip count of a loop is therefore the total work of one kind over the work of on
 
 If loops are nested, this rule holds for the loop with more work of this kind in a step. For
 example, the loop over chunks of a product computes a little too, and runs once for many steps of
-its inner loop. If the loads of such an outer loop give its trip count, its arithmetic is taken off
+its inner loop. If its loads give the trip count of the outer loop, its arithmetic is taken off
 first: attention computes weights in the loop over keys.
 
 Compilers make several versions of a loop, as unrolled and remainder. Of versions from the same
