@@ -78,7 +78,7 @@ def matrix_products(
     loads = [factor.load for pair in pairs for factor in pair]
     if reason := reason_against_body(op, loads):
         return reason
-    digits = _digits(op)
+    digits = digits_of(op)
     if isinstance(digits, str):
         return digits
     products: list[MatrixProduct] = []
@@ -149,7 +149,7 @@ def matrix_operand(load: loop.LoadOp, layout: SlabLayoutAttr) -> MatrixOperand |
     op = load.parent_op()
     if not isinstance(op, loop.ReduceOp) or op.instruction is None:
         return None
-    digits = _digits(op)
+    digits = digits_of(op)
     if isinstance(digits, str):
         return None
     factor = SlabFactor(load)
@@ -174,7 +174,7 @@ def reason_against_layout(stage: tile.StageOp, layout: SlabLayoutAttr) -> str | 
     return None
 
 
-def _digits(op: loop.ReduceOp) -> Digits | str:
+def digits_of(op: loop.ReduceOp) -> Digits | str:
     """
     Return the axes that are digits of an instruction's rows, and those of its columns; or the
     reason why the axes of the launch are not arranged for a matrix instruction.

@@ -20,6 +20,7 @@ from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
+from tilewright.passes.facts.held_fragments import is_held_in_fragments
 from tilewright.passes.facts.nest import softmax_around
 from tilewright.passes.facts.vector_width import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
@@ -94,9 +95,15 @@ class LaunchLowering:
         """
         self.comments.enter(block, elsewhere=self.loops.in_rings)
         for axes, ops in self.values.registers.runs(block):
-            ops = [op for op in ops if op not in known and not self.loops.is_joined_already(op)]
+            ops = [op for op in ops if op not in known and not self._is_done_already(op)]
             if ops:
                 self._lower_run(axes, ops)
+
+    def _is_done_already(self, op: Operation) -> bool:
+        """True if `op` needs no code: values are joined already, or threads hold what they need."""
+        if isinstance(op, tile.ShareOp):
+            return is_held_in_fragments(op)
+        return self.loops.is_joined_already(op)
 
     def _lower_run(self, axes: Sequence[SSAValue], ops: Sequence[Operation]) -> None:
         """Lower ops that depend on the same register axes, in one nest over these axes."""

@@ -12,7 +12,8 @@ Loads of the fragments of A and B from slabs into register arrays, for matrix in
     }
 
 A load fetches four registers: a whole fragment of A, or two fragments of B. Fragments whose rows
-`ldmatrix` cannot load are read element by element.
+`ldmatrix` cannot load are read element by element. Fragments that a lane holds already are not
+loaded (`held_fragments.py`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,10 +25,12 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.dialects.index import delinearize
 from tilewright.dialects.kernel.matrix import LoadMatrixOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.matrix_instruction import MATRIX_ROWS, MOST_MATRICES
 from tilewright.dialects.target import WARP_SIZE
+from tilewright.passes.facts.held_fragments import HeldFragments, held_fragments
 from tilewright.passes.facts.matrix_operand import MatrixOperand
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import Indices, ThreadValues
@@ -83,9 +86,35 @@ class FragmentLoads:
         array = RegistersOp(operand.load.result.type, shape)
         name = "a" if operand.is_left else "b"
         fragments = LoadedFragments(self.emit.value(array, name), axes, operand.elements)
+        if operand.is_left and (held := held_fragments(operand.load)) is not None:
+            self._take(held, step, fragments)
+            return fragments
         load = self._load_elements if operand.transposed is None else self._load_matrices
         load(operand, step, fragments)
         return fragments
+
+    def _take(self, held: HeldFragments, step: StepOfK, to: LoadedFragments) -> None:
+        """Take the elements of each fragment from two tiles of values that the lane holds."""
+        registers = self.values.registers
+        extents = [registers.extents[axis] for axis in held.tiles]
+        body = Block(arg_types=[IndexType()])
+        (element,) = body.args
+        element.name_hint = "element"
+        number = (_D1 * step.stride + step.offset) * 2 + _D0 // 4
+        digits = dict(zip(held.tiles, delinearize(number, extents), strict=True))
+        digits |= {held.row: _D0 // 2 % 2, held.column: _D0 % 2}
+        with self.values.nest(to.axes):
+            self.emit.op(UnrollOp([to.elements], Region(body)))
+            with self.emit.inside(body):
+                axes = registers.ordered(registers.of([held.value]))
+                outer = [self.values.at(axis) for axis in axes if axis not in digits]
+                operands = [element, step.loop, *outer]
+                dims = iter(AffineExpr.dimension(2 + at) for at in range(len(outer)))
+                at = [digits[axis] if axis in digits else next(dims) for axis in axes]
+                load = loop.LoadOp(self.values.array(held.value), (at, operands))
+                (*dims, _), outer = to.access(self.values)
+                place = [*dims, AffineExpr.dimension(len(dims))], [*outer, element]
+                self.emit.op(loop.StoreOp(self.emit.value(load), to.array, place))
 
     def _load_elements(self, operand: MatrixOperand, step: StepOfK, to: LoadedFragments) -> None:
         """Load the elements of each fragment one by one."""
