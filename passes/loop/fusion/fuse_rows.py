@@ -66,7 +66,7 @@ from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 8, "fuse_rows")
 
-_MOST_COLUMNS = 256
+MOST_COLUMNS = 256
 """Most columns of a row that one block computes: one per thread."""
 
 
@@ -127,8 +127,8 @@ class FuseRows(RewritePattern):
 def _reason_against(product: RowProduct) -> str | None:
     """Reason why the product cannot work row by row, or None."""
     name = product.kernel.sym_name.data
-    if (columns := steps_of(product.columns)) > _MOST_COLUMNS:
-        return f"{name} has {columns} columns: a block computes at most {_MOST_COLUMNS}"
+    if (columns := steps_of(product.columns)) > MOST_COLUMNS:
+        return f"{name} has {columns} columns: a block computes at most {MOST_COLUMNS}"
     if (bytes := product.row_bytes) > MOST_ROW_BYTES:
         return f"a row of {size(bytes)} does not fit on chip: every column would recompute it"
     if not product.is_batch:
