@@ -22,8 +22,8 @@ becomes
         ...
 
 The scores are then never stored. A block computes each score once, for all columns of its rows. The
-rewrite is legal if one load reads the scores, a different one in each step of the rows and of the
-reduction, and the same ones for all columns. There must be few columns: otherwise several blocks
+rewrite is legal if one load reads the scores: a score of its own in each step of the rows and of
+the reduction, which is the same one for all columns. There must be few columns: otherwise several blocks
 would compute the scores of the same rows. The rewrite pays if one kernel takes less time than two
 (`fusion_cost`).
 
@@ -104,7 +104,7 @@ class FuseScores(RewritePattern):
 
 
 def _weighing(plan: PlanIndex, buffer: SSAValue) -> Weighing | None:
-    """Return the only reader of `buffer` if a reduction with `softmax` contains its loads, or None."""
+    """Return the only reader of `buffer` if a reduction with `softmax` reads it, or None."""
     if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
         return None
     if (kernel := plan.kernel_of(consumers[0])) is None:
@@ -148,7 +148,7 @@ def _drop_implied(rewriter: PatternRewriter, reduction: loop.ReduceOp) -> None:
     that the predicate is true: elsewhere nothing is joined.
     """
     known = conditions_of(reduction.yield_op.where)
-    for op in reduction.body.block.ops:
+    for op in [*reduction.body.block.ops]:
         if not isinstance(op, arith.SelectOp):
             continue
         predicate = op.cond.owner
