@@ -17,10 +17,12 @@ rotated by a table of angles is one side, although the table lacks an axis of th
     %4 = arith.mulf %2, %3                   batch %head, m %q, n %s
 
 If the reduction does not sum products, a load is one side, and loads that vary with other axes are
-the other.
+the other. In a reduction with `softmax`, the scores are one side, and the values that they weight
+are the other.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, MemRefType
@@ -28,6 +30,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
+from tilewright.dialects.monoid import Monoid
 
 
 def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
@@ -80,10 +83,31 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
     if 0 in reduction.axis_extents():
         return None  # it has no step, therefore no sides
     varying = _varying_loads(reduction, axes)
-    for left, right in (*_factors(reduction, varying), *_each_load(varying)):
+    if reduction.monoid.data is Monoid.SOFTMAX:
+        sides = iter([_scores_and_values(reduction, axes)])
+    else:
+        sides = chain(_factors(reduction, varying), _each_load(varying))
+    for left, right in sides:
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]
     return None
+
+
+def _scores_and_values(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> tuple[_Axes, _Axes]:
+    """
+    Return those of `axes` with which the scores of a reduction with `softmax` vary, and those with
+    which the values vary.
+    """
+    score, *values = reduction.yield_op.values
+    left, right = (
+        index_sources(index for load in _loads_in(_ops_of(*side)) for index in load.indices)
+        for side in ([score], values)
+    )
+    return frozenset(left.intersection(axes)), frozenset(right.intersection(axes))
+
+
+def _loads_in(ops: Iterable[Operation]) -> Iterator[loop.LoadOp]:
+    return (inner for op in ops for inner in op.walk() if isinstance(inner, loop.LoadOp))
 
 
 def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads:
@@ -125,9 +149,9 @@ def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
         yield left, _union(axes for axes in used if axes != left)
 
 
-def _ops_of(value: SSAValue) -> set[Operation]:
-    """Return the op that computes a value, and all ops that it depends on."""
-    found, pending = set[Operation](), [value]
+def _ops_of(*values: SSAValue) -> set[Operation]:
+    """Return the ops that compute `values`, and all ops that they depend on."""
+    found, pending = set[Operation](), [*values]
     while pending:
         owner = pending.pop().owner
         if isinstance(owner, Operation) and owner not in found:

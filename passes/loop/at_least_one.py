@@ -16,6 +16,16 @@ In the softmax, the term of the largest x is exp(0), which is 1, and no term is 
 the sum is at least 1, whatever the order of the additions and their rounding. If an x is NaN or
 infinity, or if all are minus infinity, a term is NaN (inf - inf). The sum is then NaN too. The
 reduction must have at least one step, and no mask, which could exclude the largest x.
+
+    %largest, %sum = loop.reduce %k in 64 with softmax {
+      yield x(k), 1.0
+    }
+    %zero = arith.subf %largest, %largest
+    %divisor = arith.addf %sum, %zero
+
+The sum of a reduction with `softmax` is 0 if all its scores are minus infinity, or left out by a
+mask. Then the largest score is minus infinity, and the difference is NaN. Otherwise the term of the
+largest score is 1, and the difference is 0 or NaN.
 """
 
 from math import inf
@@ -53,6 +63,8 @@ def _find_least(value: SSAValue, known: dict[SSAValue, float]) -> float:
             return 1 if constant.data >= 1 else 0
         case arith.MaximumfOp(lhs=left, rhs=right):
             return max(_least(left, known), _least(right, known))
+        case arith.AddfOp(lhs=left, rhs=right) if _is_nan_without_scores(right, left):
+            return _least_weighted(left, known)
         case arith.AddfOp(lhs=left, rhs=right):
             smaller, larger = sorted((_least(left, known), _least(right, known)))
             return larger if smaller >= 0 else _UNKNOWN
@@ -62,8 +74,33 @@ def _find_least(value: SSAValue, known: dict[SSAValue, float]) -> float:
             return 0
         case loop.ReduceOp() if _is_sum_of_softmax(value):
             return 1
+        case loop.ReduceOp():
+            return 0 if _least_weighted(value, known) >= 0 else _UNKNOWN
         case _:
             return _UNKNOWN
+
+
+def _least_weighted(value: SSAValue, known: dict[SSAValue, float]) -> float:
+    """
+    Return a lower bound of `value`, a result of a reduction, if there is a score that is not minus
+    infinity. The value must be a sum of a reduction with `softmax`, else nothing is known.
+    """
+    op = value.owner
+    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.SOFTMAX:
+        return _UNKNOWN
+    position = op.results.index(value)
+    return _least(op.yield_op.values[position], known) if position else _UNKNOWN
+
+
+def _is_nan_without_scores(value: SSAValue, total: SSAValue) -> bool:
+    """
+    True if `value` is NaN unless a score is finite, in the reduction with `softmax` whose sum is
+    `total`, and 0 or NaN then: the largest score less itself.
+    """
+    difference, op = value.owner, total.owner
+    if not isinstance(difference, arith.SubfOp) or not isinstance(op, loop.ReduceOp):
+        return False
+    return difference.lhs is difference.rhs is op.results[0]
 
 
 class _Joined(NamedTuple):

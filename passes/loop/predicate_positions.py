@@ -179,7 +179,7 @@ def _replace_by_predicate(op: Operation, where: Access) -> None:
     Rewriter.replace_op(op, predicate)
 
 
-def _comparisons(kernel: loop.KernelOp) -> list[Compared]:
+def comparisons(kernel: loop.KernelOp) -> list[Compared]:
     """
     Return the comparisons inside the outermost nest; their elements can be loaded at its beginning.
     """
@@ -200,6 +200,6 @@ class PredicatePositionsPass(ModulePass):
             if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
-            if found := _comparisons(kernel):
+            if found := comparisons(kernel):
                 with rewriting(RULE, kernel):
                     apply(kernel, found)

@@ -31,7 +31,8 @@ The rewrite is legal if the statistic is of the rows that the product reduces, a
 
 * one block can compute all columns of a row: otherwise each block would repeat the statistic;
 * the row fits on chip, where the block keeps the weights (`stage-inputs`): each weight is computed
-  once for all columns, and once for the statistic, and is never written;
+  once for all columns, and once for the statistic, and is never written. A softmax and its product
+  may have longer rows, because they become one reduction (`fuse-online`), which keeps no row;
 * the product is a batch of products, each with rows of its own: in a single product, such as a
   linear layer, the columns are better used as the side of a tile.
 
@@ -59,6 +60,7 @@ from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
 from tilewright.passes.loop.fusion.row_product import RowProduct, row_product
+from tilewright.passes.loop.fusion.softmax_rows import is_softmax_product
 from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -66,7 +68,7 @@ from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 8, "fuse_rows")
 
-_MOST_COLUMNS = 256
+MOST_COLUMNS = 256
 """Most columns of a row that one block computes: one per thread."""
 
 
@@ -93,7 +95,10 @@ class FuseRows(RewritePattern):
             product = None if reader is None else row_product(statistic, reader)
             if product is None:
                 continue
-            reason = reason_against_fusion(op, [launch], self.plan) or _reason_against(product)
+            is_online = is_softmax_product(product, self.plan)
+            reason = reason_against_fusion(op, [launch], self.plan) or _reason_against(
+                product, is_online
+            )
             reason = reason or reason_not_fitting(op, [launch], self.plan, self.target)
             if reason is not None:
                 skipped(RULE, kernel, reason)
@@ -124,12 +129,14 @@ class FuseRows(RewritePattern):
             yield source
 
 
-def _reason_against(product: RowProduct) -> str | None:
-    """Reason why the product cannot work row by row, or None."""
+def _reason_against(product: RowProduct, is_online: bool) -> str | None:
+    """
+    Reason why the product cannot work row by row, or None. If it is online, it need not keep a row.
+    """
     name = product.kernel.sym_name.data
-    if (columns := steps_of(product.columns)) > _MOST_COLUMNS:
-        return f"{name} has {columns} columns: a block computes at most {_MOST_COLUMNS}"
-    if (bytes := product.row_bytes) > MOST_ROW_BYTES:
+    if (columns := steps_of(product.columns)) > MOST_COLUMNS:
+        return f"{name} has {columns} columns: a block computes at most {MOST_COLUMNS}"
+    if (bytes := product.row_bytes) > MOST_ROW_BYTES and not is_online:
         return f"a row of {size(bytes)} does not fit on chip: every column would recompute it"
     if not product.is_batch:
         return f"{name} is one product for all rows: its columns are better used in a tile"

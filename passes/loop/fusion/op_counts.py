@@ -14,6 +14,9 @@ Counts of the ops of a kernel: runs in a launch, instructions, and multiply-adds
     } : f32
 
 The other ops compute a factor (the prologue), and run on the float32 lanes.
+
+A reduction with `softmax` has columns: the free axes with which its scores do not vary. Its scores,
+its weights, and all other values that do not vary along the columns are computed once for all.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -40,6 +43,8 @@ Steps of free axes for which a block computes an operand of a reduction once: th
 VECTOR = 4
 """Elements that a thread loads in one instruction where nothing is reused: 128 bits of float32."""
 
+WEIGHT_INSTRUCTIONS = 12
+"""Instructions of a weight: its exponential, the maximum of the scores, and the sum of weights."""
 
 _NONE = frozenset[SSAValue]()
 
@@ -100,7 +105,8 @@ def _runs(
             yield op, steps if reduction is None else steps / _reuse(op, reduction, varies, rows)
             continue
         inside = steps * prod(op.axis_extents())
-        yield op, inside
+        columns = _NONE if reduction is None else columns_of(reduction, varies)
+        yield op, inside / (steps_of(columns - varies[op]) if columns else 1)
         outermost = op if reduction is None and isinstance(op, loop.ReduceOp) else reduction
         yield from _runs(op.regions[0].block, inside, outermost, varies, rows)
 
@@ -111,9 +117,38 @@ def _reuse(
     varies: Mapping[Operation, frozenset[SSAValue]],
     rows: frozenset[SSAValue],
 ) -> int:
-    """Return the number of outputs of `reduction` for which a block computes `op` once."""
-    others = varies[reduction] - varies[op] - rows
-    return min(max(steps_of(others), 1), REUSE)
+    """
+    Return the number of outputs of `reduction` for which a block computes `op` once. With `softmax`
+    these include all columns.
+    """
+    columns = columns_of(reduction, varies) - rows
+    around, own = varies[reduction], varies[op]
+    if columns:
+        around |= _axes_between(op, reduction)
+        own -= columns if isinstance(op, loop.YieldOp) else _NONE  # the yield stands for the weight
+    others = around - own - rows
+    reused = min(max(steps_of(others - columns), 1), REUSE)
+    return reused * steps_of(others & columns)
+
+
+def columns_of(
+    reduction: loop.ReduceOp, varies: Mapping[Operation, frozenset[SSAValue]]
+) -> frozenset[SSAValue]:
+    """
+    Return the free axes with which a reduction with `softmax` varies, but its scores do not. Other
+    reductions have none.
+    """
+    if not is_softmax(reduction):
+        return _NONE
+    return varies[reduction] - _axes_of(reduction.yield_op.values[0], varies)
+
+
+def _axes_between(op: Operation, reduction: loop.ReduceOp) -> frozenset[SSAValue]:
+    """Return the axes of `reduction` and of the loops inside it that are around `op`."""
+    found, scope = _NONE, op
+    while scope is not reduction and (scope := scope.parent_op()) is not None:
+        found |= {*scope.regions[0].block.args}
+    return found
 
 
 class MatrixOps(NamedTuple):
@@ -193,7 +228,14 @@ def cost_of(op: Operation) -> int:
     """Return the instructions of one step of `op`; for a reduction, those that join one value."""
     if isinstance(op, loop.ReduceOp):
         return 0 if is_sum_of_products(op) else instructions(op)
+    if isinstance(op, loop.YieldOp) and is_softmax(op.parent_op()):
+        return WEIGHT_INSTRUCTIONS
     return 0 if isinstance(op, _FREE) else instructions(op)
+
+
+def is_softmax(op: Operation | None) -> bool:
+    """True if `op` is a reduction with `softmax`."""
+    return isinstance(op, loop.ReduceOp) and op.monoid.data is Monoid.SOFTMAX
 
 
 _FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)

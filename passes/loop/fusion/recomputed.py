@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that a kernel computes again for each step of axes with which they do not vary."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.facts.products import is_widened
-from tilewright.passes.loop.fusion.op_counts import cost_of, varying
+from tilewright.passes.loop.fusion.op_counts import cost_of, is_softmax, varying
 
 
 class Part(NamedTuple):
@@ -46,12 +46,13 @@ class Part(NamedTuple):
 def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[Part]:
     """
     Yield the values of `kernel` that could be cut out: each varies with fewer axes than are around
-    it, and has a use that varies with more. Casts of half types to wider types are left out.
-    `times` holds the number of runs of each op.
+    it, and has a use that varies with more. Casts of half types to wider types are left out. The
+    scores of a reduction with `softmax` are, too: it computes them once for all columns. `times`
+    holds the number of runs of each op.
     """
-    varies = varying(kernel)
+    varies, scores = varying(kernel), _scores(times)
     for op in times:
-        if len(op.results) != 1 or isinstance(op, loop.LoadOp | arith.ConstantOp):
+        if op in scores or len(op.results) != 1 or isinstance(op, loop.LoadOp | arith.ConstantOp):
             continue
         if not isinstance(op, loop.ReduceOp) and not is_pure(op):
             continue
@@ -65,6 +66,23 @@ def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[P
         if (ops := _slice(op)) is not None:
             steps = op.axis_extents()[0] if isinstance(op, loop.ReduceOp) else 1
             yield Part(op.results[0], axes, ops, times[op] / max(steps, 1))
+
+
+def _scores(ops: Iterable[Operation]) -> set[Operation]:
+    """Return the ops in reductions with `softmax` that compute their scores."""
+    found = set[Operation]()
+    for reduction in ops:
+        if not isinstance(reduction, loop.ReduceOp) or not is_softmax(reduction):
+            continue
+        pending = [reduction.yield_op.values[0].owner]
+        while pending:
+            needed = pending.pop()
+            if isinstance(needed, Block) or needed in found or not reduction.is_ancestor(needed):
+                continue
+            inside = ops_in(needed)
+            found.update(inside)
+            pending += [operand.owner for inner in inside for operand in inner.operands]
+    return found
 
 
 def _axes_around(op: Operation) -> Iterator[SSAValue]:

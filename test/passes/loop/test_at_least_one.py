@@ -31,6 +31,32 @@ loop.kernel @softmax(%x: memref<6x6xf32>, %y: memref<6x6xf32>) -> (%out: memref<
 }
 """
 
+ONLINE = """
+loop.kernel @softmax(%x: memref<6x6xf32>, %g: memref<6xf32>) -> (%out: memref<6xf32>) {
+  loop.for %i in 6 {
+    %largest, %total, %other = loop.reduce %k in 6 with softmax {
+      %0 = loop.load %x[%i, %k] : memref<6x6xf32>
+      %one = arith.constant 1.0 : f32
+      %1 = loop.load %g[%k] : memref<6xf32>
+      loop.yield %0, %one, %1 where [%k - %i] : f32, f32, f32
+    } : f32, f32, f32
+    %zero = arith.subf %largest, %largest : f32
+    %sum = arith.addf %total, %zero : f32
+    loop.store %sum, %out[%i] : memref<6xf32>
+  }
+}
+"""
+
+ONLINE_NEAR_MISSES = {
+    "0 in rows of minus infinity": ("store %sum", "store %total"),
+    "a sum of other values": ("addf %total", "addf %other"),
+    "the largest score": ("addf %total", "addf %largest"),
+    "smaller weights": ("constant 1.0", "constant 0.5"),
+    "the difference of others": ("subf %largest, %largest", "subf %total, %total"),
+    "no difference": ("subf %largest, %largest", "subf %largest, %total"),
+    "the other sign": ("addf", "subf"),
+}
+
 NEAR_MISSES = {
     "other numbers": ("%1 = loop.load %x", "%1 = loop.load %y"),
     "other places": ("%x[%i, %l]", "%x[%l, %i]"),
@@ -62,6 +88,17 @@ def test_a_term_of_softmax_is_one(parse: Parse) -> None:
 def test_near_misses_of_softmax_may_be_less_than_one(parse: Parse, change: tuple[str, str]) -> None:
     assert change[0] in SOFTMAX
     assert not _proved(parse, SOFTMAX.replace(*change))
+
+
+def test_the_largest_score_has_the_weight_one(parse: Parse) -> None:
+    assert _proved(parse, ONLINE)
+    assert _proved(parse, ONLINE.replace("in 6 with", "in 0 with"))  # -inf less itself is NaN
+
+
+@pytest.mark.parametrize("change", ONLINE_NEAR_MISSES.values(), ids=ONLINE_NEAR_MISSES)
+def test_near_misses_of_weighted_sums(parse: Parse, change: tuple[str, str]) -> None:
+    assert change[0] in ONLINE
+    assert not _proved(parse, ONLINE.replace(*change))
 
 
 def test_without_a_step_there_is_no_term(parse: Parse) -> None:

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kernels that one reduction with `softmax` can replace: they find the largest score of each row, and
+sum weights of the scores, alone and multiplied by values that vary along columns.
+
+    loop.for ROWS {
+      %maximum = loop.reduce %k in 65 with max { ... }
+      %sum = loop.reduce %k in 65 with add { ... }            sums of weights
+      loop.for COLUMNS {
+        %out_1 = loop.reduce %k in 65 with add { ... }        sums of products
+        ...
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Block, Operation, SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.passes.facts.nest import nest_block
+from tilewright.passes.loop.at_least_one import is_at_least_one
+from tilewright.passes.loop.fusion.hidden_scores import is_hidden
+from tilewright.passes.loop.fusion.softmax_terms import (
+    Largest,
+    WeightedSum,
+    largest_of,
+    weighted_sum,
+)
+from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.value_numbers import Condition, ValueNumbers
+from tilewright.passes.rewriting.substitution import Substitution
+
+_FINITE = {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
+
+
+class OnlineSoftmax(NamedTuple):
+    """The largest score of each row, and the sums of its weights."""
+
+    outer: Block
+    """Body of the nest over rows."""
+    columns: loop.ForOp
+    """Nest over columns in `outer`."""
+    largest: Largest
+    sums: Sequence[WeightedSum]
+
+    @property
+    def ops(self) -> list[Operation]:
+        """Ops in the nests over rows and over columns, in order."""
+        rows = [op for op in self.outer.ops if op is not self.columns]
+        return [*rows, *self.columns.body.block.ops]
+
+    @property
+    def reductions(self) -> list[loop.ReduceOp]:
+        """Reductions that become one."""
+        return [self.largest.op, *(each.op for each in self.sums)]
+
+    @property
+    def needed(self) -> list[Operation]:
+        """Ops in the nests that the scores and the factors need, in order."""
+        used = [value for term in self.terms() for value in needed_by(*term)[1]]
+        return needed_by(self.ops, used)[0]
+
+    def terms(self) -> Iterator[tuple[Sequence[Operation], Sequence[SSAValue]]]:
+        """
+        Yield the ops of each reduction, and the values that the one reduction will need of them.
+        """
+        score = self.largest.score
+        yield [*self.largest.op.body.block.ops], [score.value, *score.visible]
+        for each in self.sums:
+            conditions = [*each.weight.score.visible, *each.weight.visible]
+            factor = [] if each.factor is None else [each.factor]
+            yield [*each.op.body.block.ops], [*conditions, *factor]
+
+    @property
+    def is_clamped(self) -> bool:
+        """True if the weights subtract a finite number even in rows of minus infinity."""
+        return all(each.weight.shift not in self.largest.op.results for each in self.sums)
+
+    @property
+    def fastmath(self) -> arith.FastMathFlagsAttr | None:
+        """Flags of the products, or None if they have none."""
+        found = [each.product.fastmath for each in self.sums if each.product is not None]
+        return found[0] if found[0].data else None
+
+    @property
+    def counts_as_finite(self) -> bool:
+        """True if the values of the products count as finite, by the flags."""
+        return self.fastmath is not None and _FINITE <= {*self.fastmath.data}
+
+    @property
+    def visible(self) -> Iterator[tuple[loop.ReduceOp, SSAValue]]:
+        """Conditions under which scores are visible, each with the reduction that computes it."""
+        yield from ((self.largest.op, cond) for cond in self.largest.score.visible)
+        for each in self.sums:
+            visible = (*each.weight.score.visible, *each.weight.visible)
+            yield from ((each.op, cond) for cond in visible)
+
+
+def needed_by(
+    ops: Sequence[Operation], values: Iterable[SSAValue]
+) -> tuple[list[Operation], list[SSAValue]]:
+    """
+    Return those of `ops` that `values` need, in order, and all values that are needed.
+    """
+    wanted, found = dict.fromkeys(values), list[Operation]()
+    for op in reversed(ops):
+        if any(result in wanted for result in op.results):
+            found.append(op)
+            wanted.update(dict.fromkeys(v for inner in ops_in(op) for v in inner.operands))
+    return found[::-1], [*wanted]
+
+
+def online_softmax(kernel: loop.KernelOp) -> OnlineSoftmax | None:
+    """
+    Return the softmax of a kernel that multiplies its weights by values that vary along columns, or
+    None. Whether one reduction can replace it is another question (`reason_against`).
+    """
+    outer = nest_block(kernel)
+    nests = [op for op in outer.ops if isinstance(op, loop.ForOp)]
+    for largest in filter(None, map(largest_of, _reductions(outer))):
+        for nest in nests:
+            found = [*_reductions(outer), *_reductions(nest.body.block)]
+            sums = [weighted_sum(op, largest.shifts.__contains__) for op in found]
+            softmax = OnlineSoftmax(outer, nest, largest, [*filter(None, sums)])
+            if any(_varies(each, nest) for each in softmax.sums):
+                return softmax
+    return None
+
+
+def _reductions(block: Block) -> list[loop.ReduceOp]:
+    return [op for op in block.ops if isinstance(op, loop.ReduceOp)]
+
+
+def _varies(each: WeightedSum, columns: loop.ForOp) -> bool:
+    """True if the sum is one of products whose other factor varies along `columns`."""
+    if each.factor is None:
+        return False
+    _, used = needed_by([*each.op.body.block.ops], [each.factor])
+    inside = columns.body.block
+    return any(value.owner is inside or _block_of(value) is inside for value in used)
+
+
+def _block_of(value: SSAValue) -> Block | None:
+    return value.owner if isinstance(value.owner, Block) else value.owner.parent
+
+
+Numbers = Mapping[loop.ReduceOp, ValueNumbers]
+"""Value numbers for the body of each reduction, as if all of them had the axis of the first."""
+
+
+def numbers_of(softmax: OnlineSoftmax, kernel: loop.KernelOp, launch: loop.LaunchOp) -> Numbers:
+    """Return value numbers for the reductions of `softmax`, in the kernel that `launch` runs."""
+    buffers, axis = inputs_of(kernel, launch), softmax.largest.op.axis
+    start = ValueNumbers({}, Substitution())
+    return {op: start.under(Substitution({**buffers, op.axis: axis})) for op in softmax.reductions}
+
+
+def conditions_of(
+    softmax: OnlineSoftmax, numbers: Numbers
+) -> Mapping[frozenset[Condition], tuple[loop.ReduceOp, SSAValue]]:
+    """
+    Return the conditions under which scores are visible, each with the first reduction in which it
+    is computed, and its value there.
+    """
+    found: dict[frozenset[Condition], tuple[loop.ReduceOp, SSAValue]] = {}
+    for op, value in softmax.visible:
+        found.setdefault(numbers[op].conditions(value), (op, value))
+    return found
+
+
+def reason_against(
+    softmax: OnlineSoftmax, launch: loop.LaunchOp, numbers: Numbers, plan: PlanIndex
+) -> str | None:
+    """Reason why one reduction cannot replace the reductions of `softmax`, or None."""
+    if (kernel := plan.kernel_of(launch)) is None:
+        return "it is not a loop.kernel"
+    if (times := plan.times_launched(kernel)) > 1:
+        return f"it is launched {times} times"
+    reason = _reason_against_nests(softmax) or _reason_against_sums(softmax)
+    return reason or _reason_against_scores(softmax, launch, numbers, plan)
+
+
+def _reason_against_nests(softmax: OnlineSoftmax) -> str | None:
+    """Reason why ops in the nests prevent a flat nest over rows and columns, or None."""
+    ops, reductions = softmax.ops, softmax.reductions
+    if any(isinstance(op, loop.ForOp) for op in ops):
+        return "it has several loops inside of its rows"
+    if any(isinstance(op, loop.ScanOp | loop.PrefixOp) for op in ops_in(*ops)):
+        return "it contains a scan"
+    if any(isinstance(op, loop.StoreOp) for op in softmax.outer.ops):
+        return "it stores a value of each row"
+    others = [op for op in ops if isinstance(op, loop.ReduceOp) and op not in reductions]
+    if others:
+        return f"{_shown(others[0])} is not a sum of weights of the scores"
+    if not set(softmax.needed).isdisjoint(reductions):
+        return f"a factor of the weights depends on {_shown(softmax.largest.op)}"
+    return None
+
+
+def _reason_against_sums(softmax: OnlineSoftmax) -> str | None:
+    """Reason why the sums are not those of one softmax, or None."""
+    largest, sums = softmax.largest, softmax.sums
+    if largest.op.extent.value.data == 0:
+        return "its rows are empty"
+    if not softmax.is_clamped:
+        if any(each.weight.shift is not largest.op.results[0] for each in sums):
+            return "only some weights subtract a finite number in rows of minus infinity"
+        if any(each.weight.visible for each in sums):
+            return "hidden weights are 0 in rows of minus infinity, but the others are NaN"
+    for each in sums:
+        quotient = each.weight.quotient
+        if quotient is not None and not _divides_rows(quotient, softmax):
+            return f"weights of {_shown(each.op)} are divided by a value that may be less than 1"
+    if len({each.product.fastmath for each in sums if each.product is not None}) > 1:
+        return "its products have different fastmath flags"
+    return None
+
+
+def _divides_rows(quotient: arith.DivfOp, softmax: OnlineSoftmax) -> bool:
+    """
+    True if the divisor belongs to a row, and is the sum of its weights or at least 1: then a sum
+    of products may be divided instead of its weights.
+    """
+    divisor = quotient.rhs
+    if _block_of(divisor) not in (softmax.outer, softmax.columns.body.block):
+        return False
+    weights = [each for each in softmax.sums if each.factor is None]
+    if any(divisor in each.op.results and each.weight.quotient is None for each in weights):
+        return True
+    return is_at_least_one(divisor)
+
+
+def _reason_against_scores(
+    softmax: OnlineSoftmax, launch: loop.LaunchOp, numbers: Numbers, plan: PlanIndex
+) -> str | None:
+    """Reason why the reductions are not of the same scores, or None."""
+    first, (score, _) = softmax.largest.op, softmax.largest.score
+    for each in softmax.sums:
+        weighted = numbers[each.op].number(each.weight.score.value)
+        if each.op.extent != first.extent or weighted != numbers[first].number(score):
+            return f"{_shown(each.op)} weights other scores than those of {_shown(first)}"
+    visible: dict[loop.ReduceOp, set[Condition]] = {op: set() for op in softmax.reductions}
+    for op, condition in softmax.visible:
+        visible[op] |= numbers[op].conditions(condition)
+    in_all = set[Condition].intersection(*visible.values())
+    for condition in set[Condition].union(*visible.values()) - in_all:
+        if not is_hidden(score, condition, launch, numbers[first], plan):
+            return "not all of its reductions hide the same scores"
+    return None
+
+
+def _shown(op: loop.ReduceOp) -> str:
+    return f"%{op.results[0].name_hint or op.monoid.data.value}"

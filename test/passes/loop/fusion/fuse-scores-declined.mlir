@@ -1,0 +1,181 @@
+// RUN: opt-tool %s -p fuse-scores --remarks 2>&1 | filecheck %s
+// RUN: opt-tool %s -p 'decide-fusion{apart="fuse-scores:apart_scores>apart_product"},fuse-scores' --remarks 2>&1 | filecheck %s --check-prefix=APART
+
+// The reasons why scores are stored.
+
+// More columns than one block computes.
+// CHECK: skipped at wide_scores: wide_product has 257 columns: several blocks would compute the scores
+func.func @wide(%v: memref<2x33x257xf32>, %q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> memref<2x5x257xf32> {
+  %s = memref.alloc() : memref<2x5x33xf32>
+  loop.launch @wide_scores(%q, %keys) -> (%s) : (memref<2x5x8xf32>, memref<2x33x8xf32>) -> (memref<2x5x33xf32>)
+  %out = memref.alloc() : memref<2x5x257xf32>
+  loop.launch @wide_product(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x257xf32>) -> (memref<2x5x257xf32>)
+  func.return %out : memref<2x5x257xf32>
+}
+loop.kernel @wide_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (%out: memref<2x5x33xf32>) {
+  loop.for %h in 2, %i in 5, %k in 33 {
+    %dot = loop.reduce %d in 8 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x5x8xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x33x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %scale = arith.constant 0.125 : f32
+    %score = arith.mulf %dot, %scale : f32
+    loop.store %score, %out[%h, %i, %k] : memref<2x5x33xf32>
+  }
+}
+loop.kernel @wide_product(%s: memref<2x5x33xf32>, %v: memref<2x33x257xf32>) -> (%out: memref<2x5x257xf32>) {
+  loop.for %h in 2, %i in 5, %e in 257 {
+    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+      %x = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x33x257xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x5x257xf32>
+  }
+}
+
+// A subscript that is not an axis.
+// CHECK: skipped at reversed_scores: reversed_product does not read a score of its own in each step
+func.func @reversed(%v: memref<2x33x7xf32>, %q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> memref<2x5x7xf32> {
+  %s = memref.alloc() : memref<2x5x33xf32>
+  loop.launch @reversed_scores(%q, %keys) -> (%s) : (memref<2x5x8xf32>, memref<2x33x8xf32>) -> (memref<2x5x33xf32>)
+  %out = memref.alloc() : memref<2x5x7xf32>
+  loop.launch @reversed_product(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x7xf32>) -> (memref<2x5x7xf32>)
+  func.return %out : memref<2x5x7xf32>
+}
+loop.kernel @reversed_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (%out: memref<2x5x33xf32>) {
+  loop.for %h in 2, %i in 5, %k in 33 {
+    %dot = loop.reduce %d in 8 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x5x8xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x33x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %scale = arith.constant 0.125 : f32
+    %score = arith.mulf %dot, %scale : f32
+    loop.store %score, %out[%h, %i, %k] : memref<2x5x33xf32>
+  }
+}
+loop.kernel @reversed_product(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: memref<2x5x7xf32>) {
+  loop.for %h in 2, %i in 5, %e in 7 {
+    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+      %x = loop.load %s[%h, %i, 32 - %k] : memref<2x5x33xf32>
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x33x7xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x5x7xf32>
+  }
+}
+
+// Two loads of the scores.
+// CHECK: skipped at twice_scores: twice_product reads scores several times, or under a mask
+func.func @twice(%v: memref<2x33x7xf32>, %q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> memref<2x5x7xf32> {
+  %s = memref.alloc() : memref<2x5x33xf32>
+  loop.launch @twice_scores(%q, %keys) -> (%s) : (memref<2x5x8xf32>, memref<2x33x8xf32>) -> (memref<2x5x33xf32>)
+  %out = memref.alloc() : memref<2x5x7xf32>
+  loop.launch @twice_product(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x7xf32>) -> (memref<2x5x7xf32>)
+  func.return %out : memref<2x5x7xf32>
+}
+loop.kernel @twice_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (%out: memref<2x5x33xf32>) {
+  loop.for %h in 2, %i in 5, %k in 33 {
+    %dot = loop.reduce %d in 8 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x5x8xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x33x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %scale = arith.constant 0.125 : f32
+    %score = arith.mulf %dot, %scale : f32
+    loop.store %score, %out[%h, %i, %k] : memref<2x5x33xf32>
+  }
+}
+loop.kernel @twice_product(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: memref<2x5x7xf32>) {
+  loop.for %h in 2, %i in 5, %e in 7 {
+    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+      %y = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
+      %z = loop.load %s[%h, 0, %k] : memref<2x5x33xf32>
+      %x = arith.addf %y, %z : f32
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x33x7xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x5x7xf32>
+  }
+}
+
+// A mask of the load.
+// CHECK: skipped at masked_scores: masked_product reads scores several times, or under a mask
+func.func @masked(%v: memref<2x33x7xf32>, %q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> memref<2x5x7xf32> {
+  %s = memref.alloc() : memref<2x5x33xf32>
+  loop.launch @masked_scores(%q, %keys) -> (%s) : (memref<2x5x8xf32>, memref<2x33x8xf32>) -> (memref<2x5x33xf32>)
+  %out = memref.alloc() : memref<2x5x7xf32>
+  loop.launch @masked_product(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x7xf32>) -> (memref<2x5x7xf32>)
+  func.return %out : memref<2x5x7xf32>
+}
+loop.kernel @masked_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (%out: memref<2x5x33xf32>) {
+  loop.for %h in 2, %i in 5, %k in 33 {
+    %dot = loop.reduce %d in 8 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x5x8xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x33x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %scale = arith.constant 0.125 : f32
+    %score = arith.mulf %dot, %scale : f32
+    loop.store %score, %out[%h, %i, %k] : memref<2x5x33xf32>
+  }
+}
+loop.kernel @masked_product(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: memref<2x5x7xf32>) {
+  loop.for %h in 2, %i in 5, %e in 7 {
+    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+      %x = loop.load %s[%h, %i, %k] where [%i - %k] : memref<2x5x33xf32>
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x33x7xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x5x7xf32>
+  }
+}
+
+// As the module prescribes.
+// APART: skipped at apart_scores: as requested, compute each score once for 7 columns
+func.func @apart(%v: memref<2x33x7xf32>, %q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> memref<2x5x7xf32> {
+  %s = memref.alloc() : memref<2x5x33xf32>
+  loop.launch @apart_scores(%q, %keys) -> (%s) : (memref<2x5x8xf32>, memref<2x33x8xf32>) -> (memref<2x5x33xf32>)
+  %out = memref.alloc() : memref<2x5x7xf32>
+  loop.launch @apart_product(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x7xf32>) -> (memref<2x5x7xf32>)
+  func.return %out : memref<2x5x7xf32>
+}
+loop.kernel @apart_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (%out: memref<2x5x33xf32>) {
+  loop.for %h in 2, %i in 5, %k in 33 {
+    %dot = loop.reduce %d in 8 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x5x8xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x33x8xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %scale = arith.constant 0.125 : f32
+    %score = arith.mulf %dot, %scale : f32
+    loop.store %score, %out[%h, %i, %k] : memref<2x5x33xf32>
+  }
+}
+loop.kernel @apart_product(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: memref<2x5x7xf32>) {
+  loop.for %h in 2, %i in 5, %e in 7 {
+    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+      %x = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x33x7xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x5x7xf32>
+  }
+}
