@@ -16,6 +16,14 @@ rotated by a table of angles is one side, although the table lacks an axis of th
     %3 = loop.load %key[%head, %s, %k]
     %4 = arith.mulf %2, %3                   batch %head, m %q, n %s
 
+A reduction by `softmax` sums products of weights and values: one side is the score, with the inner
+reduction that may compute it, and the other is a value.
+
+    %m, %sum = loop.reduce %k in 128 with softmax {
+      %s = loop.reduce %d in 64 with add { ... %query[%head, %q, %d] ... %key[%head, %k, %d] ... }
+      %0 = loop.load %v[%head, %k, %l]
+      loop.yield %s, %0                      batch %head, m %q, n %l
+
 If the reduction does not sum products, a load is one side, and loads that vary with other axes are
 the other.
 """
@@ -28,6 +36,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
+from tilewright.dialects.monoid import Monoid
 
 
 def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
@@ -80,7 +89,8 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
     if 0 in reduction.axis_extents():
         return None  # it has no step, therefore no sides
     varying = _varying_loads(reduction, axes)
-    for left, right in (*_factors(reduction, varying), *_each_load(varying)):
+    weighted = _weighted(reduction, axes)
+    for left, right in (*weighted, *_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]
     return None
@@ -113,6 +123,25 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
         sides.sort(key=lambda side: [*loads].index(side[0]) if side else len(loads))
         left, right = (_union(loads[load] for load in side) for side in sides)
         yield left, right
+
+
+def _weighted(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> Iterator[tuple[_Axes, _Axes]]:
+    """
+    Yield, for each value that `softmax` weights, the axes with which the score varies and those
+    with which the value varies, if both vary with the reduction's axis.
+    """
+    if reduction.monoid.data is not Monoid.SOFTMAX:
+        return
+    score, *values = (_sources_of(value) for value in reduction.yield_op.values)
+    for value in values:
+        if reduction.axis in score & value:
+            yield score.intersection(axes), value.intersection(axes)
+
+
+def _sources_of(value: SSAValue) -> _Axes:
+    """Return the sources of the indices of all loads from which a value is computed."""
+    loads = [load for op in _ops_of(value) for load in op.walk() if isinstance(load, loop.LoadOp)]
+    return _union(frozenset(index_sources(load.indices)) for load in loads)
 
 
 def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
