@@ -12,9 +12,9 @@ The axes got their roles when the launch was made (`tileify`). Any operation on 
 follow. A load that is indexed by data varies with the axes of that data. A reduction in chunks
 counts once, as a whole.
 
-A reduction by `softmax` sums products of weights and values. It is a contraction if its score varies
-with the rows, and a value that it weights with the columns. An inner reduction may compute the
-score.
+A reduction by `softmax` sums products of weights and values. It is a contraction if its score
+varies with the rows, and a value that it weights with the columns. An inner reduction may compute
+the score.
 """
 
 from collections.abc import Iterator, Set

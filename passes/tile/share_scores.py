@@ -34,9 +34,9 @@ one key, and reads the weights of the others from shared memory:
 A chunk of the outer reduction has the same element of the monoid in both programs. The values that
 do not vary along the columns are summed by combines, all others by reductions over the keys.
 
-A block may have more columns than a chunk has keys, or fewer. The threads along the columns are
-then as many as divide both, and register axes (`%un`, `%uk`) count the columns and the keys of a
-thread: `%un * 64 + %tn` is a column, and `%uk * 64 + %tn` a key.
+A block may have more columns than a chunk has keys, or fewer. The number of threads along the
+columns then divides both. Register axes count the columns and the keys of a thread: `%un * 64 +
+%tn` is a column, and `%uk * 64 + %tn` a key.
 
 A product is masked if its value may be NaN or infinite where the mask of the chunk fails. It needs
 no mask if the reduction has the flags `nnan` and `ninf`, or if the value is 0 there. The weights of
