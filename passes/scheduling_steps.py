@@ -110,6 +110,7 @@ STEPS = (
     # Rows that threads share get their threads from cooperative-reduce instead.
     _own_row("blockify-launch", may_be_left_out=f"{_TILE}.row_facts:rows_are_cooperative"),
     _own_row("cooperative-reduce", may_be_left_out=f"{_TILE}.row_facts:has_threads"),
+    _own_row("share-scores", has_taste=False),
     _own_row("chunk-reduce"),
     _own_row("stage-inputs", operands=("raw", "computed", "none", "transposed")),
     _own_row("register-tile", may_be_left_out=f"{_TILE}.row_facts:has_few_threads"),

@@ -16,13 +16,19 @@ rotated by a table of angles is one side, although the table lacks an axis of th
     %3 = loop.load %key[%head, %s, %k]
     %4 = arith.mulf %2, %3                   batch %head, m %q, n %s
 
+A reduction by `softmax` sums products of weights and values: one side is the score, with the inner
+reduction that may compute it, and the other is a value.
+
+    %m, %sum = loop.reduce %k in 128 with softmax {
+      %s = loop.reduce %d in 64 with add { ... %query[%head, %q, %d] ... %key[%head, %k, %d] ... }
+      %0 = loop.load %v[%head, %k, %l]
+      loop.yield %s, %0                      batch %head, m %q, n %l
+
 If the reduction does not sum products, a load is one side, and loads that vary with other axes are
-the other. In a reduction with `softmax`, the scores are one side, and the values that they weight
-are the other.
+the other.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, MemRefType
@@ -83,31 +89,11 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
     if 0 in reduction.axis_extents():
         return None  # it has no step, therefore no sides
     varying = _varying_loads(reduction, axes)
-    if reduction.monoid.data is Monoid.SOFTMAX:
-        sides = iter([_scores_and_values(reduction, axes)])
-    else:
-        sides = chain(_factors(reduction, varying), _each_load(varying))
-    for left, right in sides:
+    weighted = _weighted(reduction, axes)
+    for left, right in (*weighted, *_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]
     return None
-
-
-def _scores_and_values(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> tuple[_Axes, _Axes]:
-    """
-    Return those of `axes` with which the scores of a reduction with `softmax` vary, and those with
-    which the values vary.
-    """
-    score, *values = reduction.yield_op.values
-    left, right = (
-        index_sources(index for load in _loads_in(_ops_of(*side)) for index in load.indices)
-        for side in ([score], values)
-    )
-    return frozenset(left.intersection(axes)), frozenset(right.intersection(axes))
-
-
-def _loads_in(ops: Iterable[Operation]) -> Iterator[loop.LoadOp]:
-    return (inner for op in ops for inner in op.walk() if isinstance(inner, loop.LoadOp))
 
 
 def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads:
@@ -139,6 +125,25 @@ def _factors(reduction: loop.ReduceOp, loads: _Loads) -> Iterator[tuple[_Axes, _
         yield left, right
 
 
+def _weighted(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> Iterator[tuple[_Axes, _Axes]]:
+    """
+    Yield, for each value that `softmax` weights, the axes with which the score varies and those
+    with which the value varies, if both vary with the reduction's axis.
+    """
+    if reduction.monoid.data is not Monoid.SOFTMAX:
+        return
+    score, *values = (_sources_of(value) for value in reduction.yield_op.values)
+    for value in values:
+        if reduction.axis in score & value:
+            yield score.intersection(axes), value.intersection(axes)
+
+
+def _sources_of(value: SSAValue) -> _Axes:
+    """Return the sources of the indices of all loads from which a value is computed."""
+    loads = [load for op in _ops_of(value) for load in op.walk() if isinstance(load, loop.LoadOp)]
+    return _union(frozenset(index_sources(load.indices)) for load in loads)
+
+
 def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
     """
     Yield, for each load, the axes with which it varies, and the axes of all loads that vary with
@@ -149,9 +154,9 @@ def _each_load(loads: _Loads) -> Iterator[tuple[_Axes, _Axes]]:
         yield left, _union(axes for axes in used if axes != left)
 
 
-def _ops_of(*values: SSAValue) -> set[Operation]:
-    """Return the ops that compute `values`, and all ops that they depend on."""
-    found, pending = set[Operation](), [*values]
+def _ops_of(value: SSAValue) -> set[Operation]:
+    """Return the op that computes a value, and all ops that it depends on."""
+    found, pending = set[Operation](), [value]
     while pending:
         owner = pending.pop().owner
         if isinstance(owner, Operation) and owner not in found:

@@ -11,15 +11,20 @@ another with its columns. Each element that is loaded is used for many elements 
 The axes got their roles when the launch was made (`tileify`). Any operation on the two loads may
 follow. A load that is indexed by data varies with the axes of that data. A reduction in chunks
 counts once, as a whole.
+
+A reduction by `softmax` sums products of weights and values. It is a contraction if its score
+varies with the rows, and a value that it weights with the columns. An inner reduction may compute
+the score.
 """
 
 from collections.abc import Iterator, Set
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.monoid import Monoid
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.facts.roles import index_sources
@@ -57,10 +62,24 @@ def _contracts(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -
     nest = [*chunks_of(op)]
     if any(0 in chunk.axis_extents() for chunk in nest):
         return False
+    if op.monoid.data is Monoid.SOFTMAX:
+        return _weights(nest[-1], rows, columns)
     steps = {chunk.axis for chunk in nest}
     loads = [load for c in nest for load in c.body.block.ops if isinstance(load, loop.LoadOp)]
     sources = [index_sources(load.indices) for load in loads]
     varying = [found for found in sources if not steps.isdisjoint(found)]
     return any(found & rows and not found & columns for found in varying) and any(
         found & columns and not found & rows for found in varying
+    )
+
+
+def _weights(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -> bool:
+    """
+    True if the scores of `op` vary with `rows` alone, and a value that they weight varies with
+    `columns` alone.
+    """
+    known: dict[Operation, frozenset[BlockArgument]] = {}
+    score, *values = (tile.value_varies_along(v, known) for v in op.yield_op.values)
+    return bool(score & rows and not score & columns) and any(
+        value & columns and not value & rows for value in values
     )

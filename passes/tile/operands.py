@@ -7,6 +7,9 @@ An operand includes as much elementwise work as possible: for `x + bias` it is t
 that of the argument it is loaded from. If there are several, the first that differs along all of
 its axes counts. A second operand of an argument `x` is `x-1`. Operands of loops that contain loops
 come first, then those of the launch's body.
+
+An operand of a loop whose steps all read the same elements is staged once, before the loop. Queries
+of attention are an example: each step over keys reads all of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +82,8 @@ def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
             argument = reuse.source(values[0]).memref
             name = _name(argument, found)
             kinds = _kinds(reuse, values[0], is_beside=bool(steps) and reuse is body)
-            found[name] = Operand(name, argument, reuse.site, kinds, _places(reuse, values))
+            site = _site(reuse, values)
+            found[name] = Operand(name, argument, site, kinds, _places(reuse, values))
     return list(found.values())
 
 
@@ -96,6 +100,22 @@ def _steps(launch: tile.LaunchOp) -> list[Block]:
         if any(isinstance(i, loop.ReduceOp) for i in block.ops) and _is_uniform(launch, block):
             found.append(block)
     return found
+
+
+def _site(reuse: Reuse, values: Sequence[SSAValue]) -> Block:
+    """
+    Return the block in which the slabs of `values` are filled: the site itself, or the block around
+    its loops of several steps in which the values stay the same.
+    """
+    ops = {op for value in values for op in reuse.values.ops_of(value)}
+    given = [v.owner for op in ops for v in op.operands if v.owner not in ops]
+    used = {owner if isinstance(owner, Block) else owner.parent for owner in given}
+    site = reuse.site
+    while site not in used and isinstance(around := site.parent_op(), loop.ReduceOp):
+        if around.axis_extents()[0] == 1 or around.parent is None:
+            break
+        site = around.parent
+    return site
 
 
 def _is_uniform(launch: tile.LaunchOp, block: Block) -> bool:

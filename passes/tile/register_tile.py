@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
+from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.reporting.trace import Rule
@@ -82,7 +83,8 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
     """Blocks to keep resident on an SM, which limits the registers of a thread; 0 for no limit."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
-        if is_scheduled(launch.kernel, self.name) or launch.axes_at(Level.REGISTER):
+        tiled = [a for a in launch.axes_at(Level.REGISTER) if a.role is not Role.FREE]
+        if is_scheduled(launch.kernel, self.name) or tiled:
             return "each thread has several elements already"
         if not last_axis(launch):
             return "a block has one thread, and no axis to split"

@@ -10,7 +10,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.target import Target
 from tilewright.dialects.tile import varies_along
-from tilewright.dialects.tile.attributes import Axis
+from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 
@@ -51,9 +51,11 @@ def neighbours(elements: int) -> int:
 
 def registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
     """
-    Return the estimated registers of a thread that does `steps` of each axis. It holds a value once
-    for each step of the axes along which the value varies.
+    Return the estimated registers of a thread that does `steps` of each axis, and all steps of the
+    launch's register axes. It holds a value once for each step of the axes along which the value
+    varies.
     """
+    steps = {**{a.value: a.extent for a in launch.axes_at(Level.REGISTER)}, **steps}
     known: dict[Operation, frozenset[BlockArgument]] = {}
 
     def copies(value: SSAValue) -> int:

@@ -37,6 +37,7 @@ from tilewright.dialects.axes import (
     range_of_value,
 )
 from tilewright.dialects.index import Range, linearize, simplify
+from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.facts.affine_values import values_at
@@ -190,11 +191,24 @@ def _role(axis: SSAValue) -> Role:
     return Role.K if role in _ALONG_K else role
 
 
+def _is_free(axis: SSAValue) -> bool:
+    """True if `axis` is a register axis of the launch without a role."""
+    launch = launch_of(axis)
+    if launch is None or not isinstance(axis, BlockArgument):
+        return False
+    bound = launch.axes.data[axis.index]
+    return bound.level.data is Level.REGISTER and bound.role.data is Role.FREE
+
+
 def _merged(coordinates: list[Coordinate], ops: Sequence[Operation]) -> list[Coordinate]:
-    """Return the coordinates, merged if they have one role and the ops use them as one number."""
+    """
+    Return the coordinates, merged if they have one role and the ops use them as one number. Steps
+    of a free register axis may count elements of any role.
+    """
     for outer, inner in permutations(coordinates, 2):
         both = (*outer, *inner)
-        if _role(outer[0]) is _role(inner[0]) and all(_is_one_number(both, op) for op in ops):
+        is_of_one_role = _is_free(outer[0]) or _role(outer[0]) is _role(inner[0])
+        if is_of_one_role and all(_is_one_number(both, op) for op in ops):
             rest = [c for c in coordinates if c not in (outer, inner)]
             return _merged([both, *rest], ops)
     return coordinates

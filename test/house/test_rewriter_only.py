@@ -48,6 +48,7 @@ EXCEPTIONS = {
     "chunking.chunked": "`unroll` is that of a new op",
     "permute_register_tile.arranged": "the launch that is tried has not been inserted",
     "rebind.add": "the axis is that of a new launch",
+    "share_scores._shared": "the bounds are those of a new op",
     "split_matmul_k._part": "the bounds are those of a new op",
     "steps_to_threads._store_once": "the clone has not been inserted",
     "tensor_core.arranged": "the launch that is tried has not been inserted",

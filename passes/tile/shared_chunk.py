@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ops that replace a chunk of a reduction by softmax, once each thread of a row has keys of its own
+(`share-scores`):
+
+    %mc, %sc, %oc = loop.reduce %ki in 64 with softmax { ... loop.yield %x, %one, %v where [...] }
+
+becomes
+
+    %masked = arith.select %p, %x, %minus_infinity         %tn is a key
+    %mc = tile.combine %masked across %tn with max
+    %finite = arith.maximumf %mc, %lowest                  -inf - -inf is NaN
+    %weight = math.exp (%masked - %finite)
+    %sc = tile.combine %weight across %tn with add
+    %ps = tile.share %weight at [%tm, %tn]
+    %oc = loop.reduce %kk in 64 with add { ... loop.yield %ps[%tm, %kk] * %v }      %tn is a column
+"""
+
+from collections.abc import Sequence, Set
+from math import inf, isfinite
+from typing import NamedTuple
+
+from xdsl.dialects import arith
+from xdsl.dialects import math as math_dialect
+from xdsl.dialects.builtin import FloatAttr, IndexType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Access, extent_of, optional_mask
+from tilewright.dialects.element_types import LOWEST, number_attribute
+from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.types import memref_of
+from tilewright.passes.facts.products import factor_of
+from tilewright.passes.rewriting.substitution import Substitution, conjunction
+from tilewright.passes.tile.annihilation import vanishes_beyond
+
+
+class Key(NamedTuple):
+    """Number of a thread's key in a chunk."""
+
+    at: AffineExpr
+    operands: Sequence[SSAValue]
+    across: Sequence[SSAValue]
+    """Axes of the launch that make up the number: the keys of a row lie across them."""
+
+
+class SharedChunk:
+    """Writer of the ops that replace `chunk`, at the end of `body`."""
+
+    def __init__(
+        self, chunk: loop.ReduceOp, body: Block, outer: Substitution, row: SSAValue, key: Key
+    ):
+        self.chunk, self.body, self.outer, self.row, self.key = chunk, body, outer, row, key
+        self.type = chunk.results[0].type
+        self._slabs: dict[Attribute, SSAValue] = {}
+        """Slabs of the weights, by the type that they are rounded to."""
+
+    def results(self, products: Set[SSAValue]) -> list[SSAValue]:
+        """
+        Add the ops, and return the values that the chunk yielded. The values in `products` vary
+        along the columns.
+        """
+        score, *values = self.chunk.yield_op.values
+        owned = self._with_step(self.key.at, self.key.operands)
+        self._clone([score, *(v for v in values if v not in products)], owned, self.body)
+        mask = self._mask(owned, self.body)
+        masked = self._masked(owned.value(score), mask)
+        largest = self._combined(masked, Monoid.MAX)
+        weight = self._weight(masked, largest)
+        sums = (
+            self._product(value, weight)
+            if value in products
+            else self._sum(owned.value(value), weight, mask)
+            for value in values
+        )
+        return [largest, *sums]
+
+    def _masked(self, score: SSAValue, mask: Access | None) -> SSAValue:
+        """Return the score of a thread's key, which is minus infinity where the mask fails."""
+        if mask is None:
+            return score
+        counts = self._add(loop.PredicateOp(mask))
+        hidden = self._add(arith.ConstantOp(number_attribute(-inf, self.type)))
+        return self._add(arith.SelectOp(counts, score, hidden), "masked")
+
+    def _weight(self, masked: SSAValue, largest: SSAValue) -> SSAValue:
+        """Return the exponential of a score minus the largest one; 0 for minus infinity."""
+        lowest = self._add(arith.ConstantOp(number_attribute(LOWEST[self.type], self.type)))
+        finite = self._add(arith.MaximumfOp(largest, lowest), "finite")
+        return self._add(math_dialect.ExpOp(self._add(arith.SubfOp(masked, finite))), "weight")
+
+    def _sum(self, value: SSAValue, weight: SSAValue, mask: Access | None) -> SSAValue:
+        """Return the sum of a value that does not vary along the columns."""
+        match value.owner:
+            case arith.ConstantOp(value=FloatAttr() as number) if isfinite(number.value.data):
+                is_one = number.value.data == 1
+                term = weight if is_one else self._add(arith.MulfOp(weight, value))
+                return self._combined(term, Monoid.ADD)
+            case _:
+                term = self._add(arith.MulfOp(weight, value, self.chunk.fastmath))
+                return self._combined(term, Monoid.ADD, self._needed(mask, value))
+
+    def _product(self, value: SSAValue, weight: SSAValue) -> SSAValue:
+        """Return the sum of a value that varies along the columns."""
+        half = factor_of(value).type
+        slab = self._slab(weight, half)
+        sum = loop.ReduceOp.create(
+            result_types=[self.type],
+            properties={"extent": self.chunk.extent, "monoid": MonoidAttr(Monoid.ADD)},
+            regions=[Region(block := Block(arg_types=[IndexType()]))],
+        )
+        self._add(sum)
+        sum.axis.name_hint = "kk"
+        row, key = map(AffineExpr.dimension, range(2))
+        step = self._with_step(AffineExpr.dimension(0), [sum.axis])
+        loaded = loop.LoadOp(slab, ([row, key], [self.row, sum.axis]))
+        factor = arith.ExtFOp(loaded, self.type) if half != self.type else loaded
+        block.add_ops(dict.fromkeys([loaded, factor]))
+        self._clone([value], step, block)
+        product = arith.MulfOp(factor, step.value(value), self.chunk.fastmath)
+        where = self._needed(self._mask(step, block), step.value(value))
+        block.add_ops([product, loop.YieldOp([product.result], where)])
+        return sum.results[0]
+
+    def _slab(self, weight: SSAValue, type: Attribute) -> SSAValue:
+        """Return the slab of the weights of all rows and keys, rounded to `type`."""
+        if type not in self._slabs:
+            value = weight if type == self.type else self._add(arith.TruncFOp(weight, type))
+            row = AffineExpr.dimension(len(self.key.operands))
+            keys = self.chunk.axis_extents()[0]
+            slab = memref_of(type, (extent_of(self.row) or 1, keys), tile.SHARED)
+            at = [row, self.key.at], [*self.key.operands, self.row]
+            self._slabs[type] = self._add(tile.ShareOp(value, at, slab), "weights")
+        return self._slabs[type]
+
+    def _needed(self, mask: Access | None, value: SSAValue) -> Access | None:
+        """
+        Return the part of the mask under which a product of `value` counts: where it fails, the
+        weight is 0, but the value may be NaN. Finite values need no mask, nor do zeros.
+        """
+        if mask is None or self.chunk.counts_as_finite:
+            return None
+        exprs, operands = mask
+        return conjunction(
+            ([expr], operands) for expr in exprs if not vanishes_beyond(value, ([expr], operands))
+        )
+
+    def _combined(self, value: SSAValue, monoid: Monoid, where: Access | None = None) -> SSAValue:
+        return self._add(tile.CombineOp([value], self.key.across, MonoidAttr(monoid), where))
+
+    def _mask(self, substitution: Substitution, block: Block) -> Access | None:
+        """Return the condition under which a step of the chunk counts; None if it always does."""
+        ends = self.chunk.yield_op
+        self._clone(ends.mask_operands, substitution, block)
+        done = substitution.access(*self.chunk.done_where)
+        operands, map = optional_mask(conjunction([substitution.mask(ends), done]))
+        return None if map is None else (map.data.results, operands)
+
+    def _with_step(self, at: AffineExpr, operands: Sequence[SSAValue]) -> Substitution:
+        """Return the substitution of the launch, with an expression for the step of the chunk."""
+        indices = {**self.outer.indices, self.chunk.axis: (at, operands)}
+        return Substitution({**self.outer.values}, indices, parts=self.outer.parts)
+
+    def _clone(self, values: Sequence[SSAValue], substitution: Substitution, block: Block) -> None:
+        """Clone the ops of the chunk that `values` depend on, except those that are cloned."""
+        needed, pending = set[Operation](), [*values]
+        while pending:
+            op = pending.pop().owner
+            if isinstance(op, Operation) and op.parent is self.chunk.body.block:
+                if op not in needed:
+                    needed.add(op)
+                    pending += (value for inner in ops_in(op) for value in inner.operands)
+        for op in self.chunk.body.block.ops:
+            if op in needed and not substitution.values.keys() >= {*op.results}:
+                block.add_op(substitution.clone(op))
+
+    def _add(self, op: Operation, name: str | None = None) -> SSAValue:
+        op.location = self.chunk.location
+        self.body.add_op(op)
+        op.results[0].name_hint = name
+        return op.results[0]
