@@ -10,7 +10,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import LAUNCH_SECONDS, target
 from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop.fusion.fusion_cost import Work, work_of
-from tilewright.passes.loop.fusion.op_counts import matrix_ops
+from tilewright.passes.loop.fusion.op_counts import REUSE, matrix_ops, runs
+from tilewright.passes.loop.fusion.recomputed import parts
 
 Parse = Callable[[str], ModuleOp]
 
@@ -105,3 +106,55 @@ def test_seconds():
     assert lanes / busy == pytest.approx(4 * 16 * 8 * 16 / 6 / 128, rel=0.01)  # clocks of an SM
     both = Work({}, {}, many, 1 << 20, products=many).seconds(chip) - LAUNCH_SECONDS
     assert both == pytest.approx(busy + lanes)
+
+
+ONLINE = """
+func.func @main(%q: memref<8x300x64xf32>, %key: memref<8x400x64xf32>, %v: memref<8x400x32xf32>)
+    -> memref<8x300x32xf32> {
+  %o = memref.alloc() : memref<8x300x32xf32>
+  loop.launch @k(%q, %key, %v) -> (%o)
+      : (memref<8x300x64xf32>, memref<8x400x64xf32>, memref<8x400x32xf32>)
+      -> (memref<8x300x32xf32>)
+  func.return %o : memref<8x300x32xf32>
+}
+loop.kernel @k(%q: memref<8x300x64xf32>, %key: memref<8x400x64xf32>, %v: memref<8x400x32xf32>)
+    -> (%out: memref<8x300x32xf32>) {
+  loop.for %h in 8, %i in 300, %e in 32 {
+    %m, %l, %o = loop.reduce %k in 400 with softmax {
+      %s = loop.reduce %d in 64 with add {
+        %0 = loop.load %q[%h, %i, %d] : memref<8x300x64xf32>
+        %1 = loop.load %key[%h, %k, %d] : memref<8x400x64xf32>
+        %2 = arith.mulf %0, %1 : f32
+        loop.yield %2 : f32
+      } : f32
+      %one = arith.constant 1.0 : f32
+      %3 = loop.load %v[%h, %k, %e] : memref<8x400x32xf32>
+      loop.yield %s, %one, %3 : f32, f32, f32
+    } : f32, f32, f32
+    %4 = arith.divf %o, %l : f32
+    loop.store %4, %out[%h, %i, %e] : memref<8x300x32xf32>
+  }
+}"""
+
+
+def test_scores_are_computed_once_for_all_columns(parse: Parse):
+    (kernel,) = (op for op in parse(ONLINE).walk() if isinstance(op, loop.KernelOp))
+    times = runs(kernel)
+    loads = [op for op in times if isinstance(op, loop.LoadOp)]
+    softmax, scores = (op for op in times if isinstance(op, loop.ReduceOp))
+    rows, columns, keys, size = 8 * 300, 32, 400, 64
+    steps = rows * columns * keys
+    assert times[softmax] == steps  # an addition of each column
+    assert times[softmax.yield_op] == rows * keys  # the weights
+    assert times[scores] == times[scores.yield_op] == rows * keys * size
+    # a block reads its factors once for the side of a tile: of keys, rows, and rows
+    reused = [columns * REUSE, columns * REUSE, REUSE]
+    of_scores = steps * size
+    assert [times[load] for load in loads] == [
+        all / times_used for all, times_used in zip([of_scores, of_scores, steps], reused)
+    ]
+
+
+def test_no_part_of_scores_is_recomputed(parse: Parse):
+    (kernel,) = (op for op in parse(ONLINE).walk() if isinstance(op, loop.KernelOp))
+    assert list(parts(kernel, runs(kernel))) == []
