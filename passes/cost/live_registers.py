@@ -26,7 +26,8 @@ from tilewright.dialects.matrix_instruction import REGISTER_BYTES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.instruction_costs import is_computation
 from tilewright.passes.cost.matrix_work import matrix_work
-from tilewright.passes.facts.nest import whole_of
+from tilewright.passes.facts.nest import softmax_around, whole_of
+from tilewright.passes.facts.weighted_values import total_of
 
 ALLOWANCE = 16
 """Registers for values that the IR does not name."""
@@ -153,10 +154,11 @@ def registers_of(value: SSAValue) -> int:
     Some values count 0: constants (part of instructions), kernel arguments (in the constant bank),
     1-bit values, and counters of unrolled loops. A value read from a register array counts 0,
     because the array is counted. The chunk of a reduction counts 0, because it shares the registers
-    of the whole reduction. Arrays of vectors or matrices have two 16-bit elements in each register.
+    of the whole reduction. So does what a step adds to a sum of softmax. Arrays of vectors or
+    matrices have two 16-bit elements in each register.
     """
     owner = value.owner
-    if isinstance(owner, loop.ReduceOp) and whole_of(owner) is not None:
+    if isinstance(owner, loop.ReduceOp) and _joins_into_another(owner):
         return 0
     if isinstance(owner, RegistersOp):
         array = memref_type(value)
@@ -174,6 +176,13 @@ def registers_of(value: SSAValue) -> int:
     if isinstance(owner, Block) and isinstance(owner.parent_op(), UnrollOp):
         return 0
     return _of_scalar(value.type)
+
+
+def _joins_into_another(op: loop.ReduceOp) -> bool:
+    """True if the results of `op` are kept in the registers of another reduction's results."""
+    if whole_of(op) is not None:
+        return True
+    return softmax_around(op) is not None and total_of(op) is not None
 
 
 def _of_scalar(type: Attribute) -> int:

@@ -25,11 +25,14 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.element_types import LOWEST
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.needed_first import needed_first
+from tilewright.passes.facts.memoised import memoised
+from tilewright.passes.facts.nest import softmax_around
 
 _Degree = int | None
 """Power of exp(-score) that a value is proportional to; None if it depends otherwise."""
 
 
+@memoised
 def largest_of_step(op: loop.ReduceOp) -> tile.CombineOp | None:
     """
     Return the op that computes the largest score of a step of `op`, if all other yielded values are
@@ -46,6 +49,20 @@ def largest_of_step(op: loop.ReduceOp) -> tile.CombineOp | None:
         return None
     degrees = _Degrees(score)
     return largest if all(degrees.of(value) == 1 for value in sums) else None
+
+
+def total_of(op: loop.ReduceOp) -> SSAValue | None:
+    """
+    Return the sum of a softmax to which the terms of `op` may be added directly, or None. All that
+    `op` computes is then what a step adds to that sum.
+    """
+    around = softmax_around(op)
+    if around is None or op.monoid.data is not Monoid.ADD or len(op.results) != 1:
+        return None
+    use = op.results[0].get_user_of_unique_use()
+    if use is not around.yield_op or largest_of_step(around) is None:
+        return None
+    return around.results[[*around.yield_op.values].index(op.results[0])]
 
 
 class _Degrees:

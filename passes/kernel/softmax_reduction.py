@@ -43,7 +43,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.kernel.registers import RegistersOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.nest import softmax_around
-from tilewright.passes.facts.weighted_values import largest_of_step
+from tilewright.passes.facts.weighted_values import largest_of_step, total_of
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.monoid_arith import weighted, weights
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -80,19 +80,13 @@ class SoftmaxReductions:
 
     def adds_to(self, op: loop.ReduceOp) -> SSAValue | None:
         """
-        Return the sum of a softmax to which all terms of `op` may be added directly, or None: `op`
-        computes what a step adds to the sum, and nothing else uses it.
+        Return the sum of a softmax to which the terms of `op` are added directly, or None. Both
+        have the same registers.
         """
-        around = softmax_around(op)
-        if around is None or self._largest(around) is None:
+        registers, total = self.values.registers, total_of(op)
+        if total is None or registers.of(op.results) != registers.of([total]):
             return None
-        if op.monoid.data is not Monoid.ADD or len(op.results) != 1:
-            return None
-        uses = [use.index for use in op.results[0].uses if use.operation is around.yield_op]
-        if len(uses) != 1 or not op.results[0].has_one_use():
-            return None
-        registers, total = self.values.registers, around.results[uses[0]]
-        return total if registers.of(op.results) == registers.of([total]) else None
+        return total
 
     def join(self, op: loop.ReduceOp) -> None:
         """Join the score and the values that a step of `op` yields into the results of `op`."""
