@@ -32,7 +32,6 @@ divisor of a softmax is at least 1.
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -44,12 +43,11 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid
+from tilewright.passes.facts.products import APPROXIMATE
 from tilewright.passes.loop.at_least_one import is_at_least_one
 from tilewright.passes.reporting.trace import Rule, enclosing_symbol, rewriting, skipped
 
 RULE = Rule("f", 17, "approximate_division")
-
-APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 
 
 def reason_against(op: arith.DivfOp) -> str | None:

@@ -32,7 +32,7 @@ from tilewright.dialects.element_types import LOWEST, number_attribute
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.types import memref_of
-from tilewright.passes.facts.products import factor_of
+from tilewright.passes.facts.products import APPROXIMATE, factor_of
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 
@@ -86,10 +86,14 @@ class SharedChunk:
         return self._add(arith.SelectOp(counts, score, hidden), "masked")
 
     def _weight(self, masked: SSAValue, largest: SSAValue) -> SSAValue:
-        """Return the exponential of a score minus the largest one; 0 for minus infinity."""
+        """
+        Return the exponential of a score minus the largest one; 0 for minus infinity. It is at most
+        1, and may be approximate: the error of a weight is then a small part of the largest one.
+        """
         lowest = self._add(arith.ConstantOp(number_attribute(LOWEST[self.type], self.type)))
         finite = self._add(arith.MaximumfOp(largest, lowest), "finite")
-        return self._add(math_dialect.ExpOp(self._add(arith.SubfOp(masked, finite))), "weight")
+        relative = self._add(arith.SubfOp(masked, finite))
+        return self._add(math_dialect.ExpOp(relative, APPROXIMATE), "weight")
 
     def _sum(self, value: SSAValue, weight: SSAValue, mask: Access | None) -> SSAValue:
         """Return the sum of a value that does not vary along the columns."""

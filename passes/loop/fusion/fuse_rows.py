@@ -104,7 +104,7 @@ class FuseRows(RewritePattern):
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
-            decision = _decision(statistic, product, sources, self.target)
+            decision = _decision(statistic, product, sources, is_online, self.target)
             if not accepted(RULE, kernel, [product.kernel], decision):
                 continue
             with rewriting(RULE, product.kernel, whole_module=True):
@@ -144,20 +144,25 @@ def _reason_against(product: RowProduct, is_online: bool) -> str | None:
 
 
 def _decision(
-    statistic: FlatLaunch, product: RowProduct, sources: Sequence[FlatLaunch], target: Target
+    statistic: FlatLaunch,
+    product: RowProduct,
+    sources: Sequence[FlatLaunch],
+    is_online: bool,
+    target: Target,
 ) -> Decision:
     """
     Return the decision whether a block computes a row of the product and its statistic. In the
-    alternative, the statistic joins the kernel that writes the weights.
+    alternative, the statistic joins the kernel that writes the weights. An online product keeps the
+    reuse of its tiles, and computes each weight once.
     """
     reducing = work_of(statistic.kernel, statistic.launch)
     writing = [work_of(source.kernel, source.launch) for source in sources]
     apart = [replace(reducing, launches=0 if sources else 1), *writing]
     apart.append(work_of(product.kernel, product.launch))
     row = work_of(product.kernel, product.launch, product.rows)
-    together = fused(reducing, row, statistic.buffer)
+    together = fused(reducing, apart[-1] if is_online else row, statistic.buffer)
     for source, work in zip(sources, writing, strict=True):
-        together = fused(work, together, source.buffer, times=2)
+        together = fused(work, together, source.buffer, times=1 if is_online else 2)
     what = f"{row.steps} row{'s' * (row.steps > 1)} of {steps_of(product.columns)} columns"
     return decide(what, apart, [together], target)
 

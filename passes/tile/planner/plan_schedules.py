@@ -13,10 +13,10 @@ becomes
       loop.for %i in 512, %j in 2048 { ... }
     } planned "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
 
-There are three kinds of kernels, each with its choices and a model of their time: contractions
-(`tiling_choice.py`), rows (`row_assignment_choice.py`) and elements (`element_assignment.py`). The
-planner takes the fastest choice. Options that depend on nothing else (which operands are staged,
-pads, swizzles) are left to their pass.
+There are four kinds of kernels, each with its choices and a model of their time: contractions
+(`tiling_choice.py`), attention (`attention_tiling.py`), rows (`row_assignment_choice.py`) and
+elements (`element_assignment.py`). The planner takes the fastest choice. Options that depend on
+nothing else (which operands are staged, pads, swizzles) are left to their pass.
 
 A pass that the plan names runs as planned; all other passes skip the kernel. A kernel may carry
 planned steps already: they are kept, unless they name `plan-schedules`. Planned steps that name
@@ -45,6 +45,8 @@ from tilewright.passes.tile.kernel_schedule import (
     with_added_steps,
 )
 from tilewright.passes.tile.lift_columns import lift_columns
+from tilewright.passes.tile.planner.attention import attention_of
+from tilewright.passes.tile.planner.attention_tiling import attention_tilings, fewest_elements
 from tilewright.passes.tile.planner.contraction import contraction_of
 from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
 from tilewright.passes.tile.planner.pinned_steps import (
@@ -122,6 +124,9 @@ def weighed(
     to schedule it. If steps are `pinned`, only choices with their options are considered
     (`narrowed`).
     """
+    if (attention := attention_of(launch)) is not None and is_rectangular(launch):
+        first, last = attention_tilings(attention, target)[0], fewest_elements(attention)
+        return _weighed(launch, attention, target, attention_tilings, first, last, pinned)
     contraction = contraction_of(launch)
     if contraction is not None and is_rectangular(launch):
         first = fastest_tiling(contraction, target)

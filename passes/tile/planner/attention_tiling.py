@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tilings of attention among blocks: what a block needs, and a model of its time:
+
+    seconds = max(arithmetic, L2, device memory, waiting) + first answer
+
+* arithmetic: clocks of the SM with the most blocks, for the scores, the weights, and the product of
+  weights and values. The clocks are those of the busiest unit. If an SM has too few warps to hide
+  latency, each warp has the rate of a warp alone;
+* L2: bytes of keys and values that blocks stage, rereads by other blocks included;
+* device memory: all operands and the result once, at the bandwidth;
+* waiting: latency of memory for each chunk of keys, divided by the number of chunks that are
+  requested ahead. With one slot it is added to the arithmetic, divided by the blocks of an SM.
+
+A block owns `m` rows and all columns, and does `bk` keys in a step. Threads along a row have keys
+when they compute scores, and columns when they multiply (`share-scores`).
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
+from tilewright.passes.cost import time_models
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS
+from tilewright.passes.cost.matrix_clocks import WarpTile, matrix_clocks
+from tilewright.passes.tile.planner.attention import Attention
+from tilewright.passes.tile.rebind import next_power_of_two
+
+MOST_COLUMNS = 256
+"""Most columns that a block owns; several blocks share the columns of longer rows."""
+
+_REGISTERS_BESIDE = 56
+"""Registers of a thread beside its sums and weights: addresses, statistics, operands."""
+
+_WARPS_TO_HIDE = 8
+"""Warps of an SM that suffice to hide latencies behind arithmetic."""
+
+_WEIGHT, _ROW, _CHUNK = 10, 50, 100
+"""
+Instructions beside multiply-adds: to scale, mask, compare and add a weight; for the statistics of a
+row; and for a chunk. They are counted in the machine code for sm_90a.
+"""
+
+_WAVEFRONTS = 3
+"""Wavefronts of a load of four floats, some of which threads of a warp share (`LDS.128`)."""
+
+
+class AttentionTiling(NamedTuple):
+    """Joint decision for attention: rows and columns of a block, keys of a chunk, and slots."""
+
+    m: int
+    n: int
+    bk: int
+    fm: int
+    """Rows of a thread."""
+    fn: int
+    """Columns of a thread in each group of as many columns as a row has threads with `fn` each."""
+    depth: int
+    """Slots of the slabs of keys and values; 1 if they are not requested ahead."""
+    is_matrix: bool
+    """True if matrix instructions multiply."""
+
+    def __str__(self) -> str:
+        slots = f"{self.depth} slot{'s' * (self.depth > 1)}"
+        return f"rows {self.m}, {self.fm}x{self.fn} a thread; bk {self.bk}, {slots}"
+
+    @property
+    def side(self) -> int:
+        """Keys, and columns, that the threads of a row have at once."""
+        return min(self.n, self.bk)
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return (self.m // self.fm) * (self.side // self.fn)
+
+    @property
+    def scores(self) -> int:
+        """Scores of a thread in a chunk."""
+        return self.fm * self.fn * (self.bk // self.side)
+
+    @property
+    def elements(self) -> int:
+        """Elements of a thread."""
+        return self.fm * self.fn * (self.n // self.side)
+
+    def registers(self) -> int:
+        """Return the registers of a thread: its sums, and scores and weights for a moment."""
+        weights = self.scores * 3 // 2 if self.is_matrix else 2 * self.scores
+        return _REGISTERS_BESIDE + self.elements + weights
+
+    def shared_bytes(self, problem: Attention) -> int:
+        """Return the bytes of shared memory of a block, with a pad for each row of a slab."""
+        pad = 16 // problem.element
+        row = problem.depth + pad if problem.depth else 0
+        slot = self.bk * (row + self.n + pad)
+        shares = 0 if self._holds_weights(problem) else self.m * (self.bk + pad)
+        return problem.element * (self.m * row + self.depth * slot + shares)
+
+    def _holds_weights(self, problem: Attention) -> bool:
+        """True if lanes hold the weights as fragments of A (`held_fragments.py`)."""
+        return self.is_matrix and problem.element == 2
+
+    def fits(self, problem: Attention, target: Target) -> bool:
+        """True if a block with this tiling can run on the target."""
+        return target.blocks_per_sm(self.threads, self.shared_bytes(problem), self.registers()) > 0
+
+    def seconds(self, problem: Attention, target: Target) -> float:
+        """
+        Return the seconds that attention takes, by the model in the docstring of this module.
+        """
+        shared = self.shared_bytes(problem)
+        room = max(1, target.blocks_per_sm(self.threads, shared, self.registers()))
+        blocks = problem.batch * -(-problem.m // self.m) * -(-problem.n // self.n)
+        most = target.turns(blocks, room)
+        resident = min(most, room)
+        warps = resident * target.warps_of(self.threads)
+        chunks = self._chunks(problem)
+        clocks = most * chunks * self._chunk_clocks(problem, target)
+        staged = most * chunks * self._staged_bytes(problem)
+        rounds = -(-most // resident) * chunks
+        arithmetic = clocks / min(1.0, warps / _WARPS_TO_HIDE) / target.clock
+        waiting = rounds * time_models.MEMORY
+        if self.depth == 1:  # nothing is requested ahead: only other blocks compute meanwhile
+            arithmetic += waiting / resident
+        return time_models.MEMORY + max(
+            arithmetic,
+            staged / L2_BYTES / target.clock,
+            _bytes(problem) / target.bandwidth,
+            waiting / max(self.depth - 1, 1),
+        )
+
+    def _staged_bytes(self, problem: Attention) -> int:
+        """Return the bytes of keys and values in a chunk."""
+        return self.bk * (problem.depth + self.n) * problem.element
+
+    def _chunks(self, problem: Attention) -> float:
+        """Return the chunks of keys that a block does, on average if a diagonal ends them."""
+        every = -(-problem.keys // self.bk)
+        if not problem.is_partial:
+            return every
+        return min(every, (every + self.m / self.bk + 1) / 2)
+
+    def _chunk_clocks(self, problem: Attention, target: Target) -> float:
+        """Return the clocks that a chunk of a block takes the busiest unit of an SM."""
+        warps = self.threads / WARP_SIZE
+        beside = self.scores * _WEIGHT + self.fm * _ROW + self.elements + _CHUNK
+        if self.is_matrix:
+            return self._matrix_clocks(problem, target, beside)
+        depth, keys, columns = problem.depth, self.bk // self.side, self.n // self.side
+        multiplied = self.scores * depth + self.elements * self.bk
+        wide = -(-self.fn // 4)
+        loads = depth // 4 * (self.fm + self.fn * keys) + self.bk // 4 * self.fm
+        loads += self.bk * columns * wide
+        issued = (multiplied + loads + beside) / SCHEDULERS
+        return max(warps * issued, warps * loads * _WAVEFRONTS + self._filling(problem))
+
+    def _filling(self, problem: Attention) -> float:
+        """Return the wavefronts that write a chunk of keys and values to shared memory."""
+        return self._staged_bytes(problem) / (BANKS * BANK_BYTES)
+
+    def _matrix_clocks(self, problem: Attention, target: Target, beside: int) -> float:
+        """Return the clocks of a chunk whose products matrix instructions add."""
+        assert problem.instruction is not None
+        rows, warps = self.fm * LANES_M, self.threads // WARP_SIZE
+        products = [(self.bk, problem.depth), (self.n, self.bk)]
+        found = [
+            matrix_clocks(WarpTile(rows, n, k, problem.instruction), SCHEDULERS, target)
+            for n, k in products
+        ]
+        busy = [sum(unit) for unit in zip(*found, strict=True)]
+        tensor, shared, issue, float32 = busy
+        turns = warps / SCHEDULERS
+        reading = turns * shared + self._filling(problem)
+        return max(reading, turns * max(tensor, issue + beside, float32))
+
+    def pipeline(self, problem: Attention, target: Target) -> list[str]:
+        """Return the steps that carry out the tiling, each as the text of a pipeline step."""
+        of_block = self.threads * self.registers()
+        most = target.blocks_per_sm(self.threads, shared=0, registers=1)
+        min_blocks = min(max(1, target.registers_per_sm // of_block), most)
+        fk = " fk=1" if self.is_matrix else ""
+        ring = [
+            f"double-buffer{{depth={self.depth}}}",
+            "async-copy",
+            "pad-smem",
+            f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
+        ]
+        return [
+            f"chunk-matmul-k{{bk={self.bk}}}",
+            f"blockify-launch{{m={self.m} n={self.n}}}",
+            "share-scores",
+            "stage-inputs",
+            f"register-tile{{fm={self.fm} fn={self.fn}{fk} min_blocks={min_blocks}}}",
+            *(["tensor-core"] if self.is_matrix else []),
+            "permute-register-tile",
+            *(ring if self.depth > 1 else ["pad-smem"]),
+            "mark-unroll",
+        ]
+
+
+def _bytes(problem: Attention) -> int:
+    """Return the bytes of the operands and of the result, each once."""
+    row = problem.depth + problem.n
+    return problem.batch * problem.element * row * (problem.m + problem.keys)
+
+
+_MATRIX_KEYS, _KEYS = (16, 32, 64, 128), (16, 32, 64)
+"""Keys of a chunk for matrix instructions, and for multiply-adds."""
+
+_WARPS = (1, 2, 4, 8)
+
+_ROWS_OF_THREAD, _THREADS_ALONG_ROWS = (8, 4, 2, 1), (2, 4, 8, 16, 32)
+
+_DEPTHS = (1, 2, 3)
+
+_FEW_COLUMNS = 64
+"""Most columns for which lanes have registers for the sums of 32 rows."""
+
+
+@lru_cache  # the same attention recurs in every layer of a model
+def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionTiling]:
+    """Return the possible tilings, the fastest first; at least one."""
+    every = [*_matrix_tilings(problem), *_tilings(problem)]
+    possible = [tiling for tiling in every if tiling.fits(problem, target)]
+    return sorted(
+        possible or [fewest_elements(problem)], key=lambda t: _preference(t, problem, target)
+    )
+
+
+def fewest_elements(problem: Attention) -> AttentionTiling:
+    """Return a tiling whose threads have as few elements as possible."""
+    return AttentionTiling(8, _columns(problem), 16, 1, 1, 1, is_matrix=False)
+
+
+def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> tuple[float, ...]:
+    """Return a sort key: the time in buckets of 2 %, then two slots, long chunks, many rows."""
+    about = time_models.time_bucket(tiling.seconds(problem, target), within=0.02)
+    return about, abs(tiling.depth - 2), -tiling.bk, -tiling.m
+
+
+def _columns(problem: Attention) -> int:
+    return min(MOST_COLUMNS, max(16, next_power_of_two(problem.n)))
+
+
+def _matrix_tilings(problem: Attention) -> Iterator[AttentionTiling]:
+    """
+    Yield the tilings in which each warp owns tiles of 16 rows, and all keys of a chunk. A warp owns
+    32 rows if its lanes have registers for them.
+    """
+    instruction, n = problem.instruction, _columns(problem)
+    if instruction is None or problem.depth % instruction.fragments.k:
+        return
+    rows = (2,) if instruction.is_split or n > _FEW_COLUMNS else (2, 4)
+    for bk, warps, fm, depth in product(_suited(_MATRIX_KEYS, problem), _WARPS, rows, _DEPTHS):
+        tiling = AttentionTiling(
+            warps * fm * LANES_M, n, bk, fm, min(n, bk) // LANES_N, depth, is_matrix=True
+        )
+        if tiling.m < 2 * problem.m or tiling.m == 2 * LANES_M:
+            yield tiling
+
+
+def _tilings(problem: Attention) -> Iterator[AttentionTiling]:
+    """Yield the tilings for multiply-adds."""
+    n = _columns(problem)
+    sizes = product(_suited(_KEYS, problem), _ROWS_OF_THREAD, _THREADS_ALONG_ROWS, _DEPTHS)
+    for bk, fm, rows, depth in sizes:
+        tiling = AttentionTiling(fm * rows, n, bk, fm, 4, depth, is_matrix=False)
+        is_whole = tiling.threads % WARP_SIZE == 0 and tiling.threads <= 256
+        if is_whole and tiling.m < 2 * max(problem.m, 4):
+            yield tiling
+
+
+def _suited(keys: Sequence[int], problem: Attention) -> Sequence[int]:
+    """Return the lengths of chunks that are less than twice the number of keys, at least one."""
+    return [bk for bk in keys if bk < 2 * problem.keys] or keys[:1]
