@@ -200,6 +200,20 @@ def test_values_times_weights_of_zero_are_nan_in_softmax() -> None:
     assert_right(online(eager_causal, inputs), eager_causal, inputs)
 
 
+def undivided(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """Return the sums of a softmax without their division, which gives NaN for 0 by 0."""
+    scores = q @ k.mT + mask
+    return torch.exp(scores - scores.amax(-1, keepdim=True)) @ v
+
+
+def test_rows_of_minus_infinity_are_nan() -> None:
+    inputs = [*tensors(), ADDED]
+    module = online(undivided, inputs)
+    (reduction,) = reductions(module)
+    assert len(reduction.results) == 2
+    assert_right(module, undivided, inputs)
+
+
 def with_weights(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """Return the weights of attention, too."""
     weights = torch.softmax(q @ k.mT, -1)
