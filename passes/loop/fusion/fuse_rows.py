@@ -31,13 +31,16 @@ The rewrite is legal if the statistic is of the rows that the product reduces, a
 
 * one block can compute all columns of a row: otherwise each block would repeat the statistic;
 * the row fits on chip, where the block keeps the weights (`stage-inputs`): each weight is computed
-  once for all columns, and once for the statistic, and is never written. A softmax and its product
-  may have longer rows, because they become one reduction (`fuse-online`), which keeps no row;
+  once for all columns, and once for the statistic, and is never written;
 * the product is a batch of products, each with rows of its own: in a single product, such as a
   linear layer, the columns are better used as the side of a tile.
 
 The rewrite pays if there are enough rows to keep the GPU busy, because a block shares its loads
 with no other block (`fusion_cost`).
+
+With `online`, a softmax and its product will become one reduction in a tile of rows and columns
+(`fuse-online`). It keeps no row on chip, and shares its loads as other products do: then only the
+number of columns is limited.
 """
 
 from collections.abc import Iterator, Sequence
@@ -78,6 +81,7 @@ class FuseRows(RewritePattern):
 
     plan: PlanIndex
     target: Target
+    online: bool
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
@@ -95,16 +99,15 @@ class FuseRows(RewritePattern):
             product = None if reader is None else row_product(statistic, reader)
             if product is None:
                 continue
-            is_online = is_softmax_product(product, self.plan)
-            reason = reason_against_fusion(op, [launch], self.plan) or _reason_against(
-                product, is_online
-            )
+            online = self.online and is_softmax_product(product, self.plan)
+            reason = reason_against_fusion(op, [launch], self.plan)
+            reason = reason or _reason_against(product, online=online)
             reason = reason or reason_not_fitting(op, [launch], self.plan, self.target)
             if reason is not None:
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
-            decision = _decision(statistic, product, sources, is_online, self.target)
+            decision = _decision(statistic, product, sources, self.target, online=online)
             if not accepted(RULE, kernel, [product.kernel], decision):
                 continue
             with rewriting(RULE, product.kernel, whole_module=True):
@@ -129,14 +132,14 @@ class FuseRows(RewritePattern):
             yield source
 
 
-def _reason_against(product: RowProduct, is_online: bool) -> str | None:
-    """
-    Reason why the product cannot work row by row, or None. If it is online, it need not keep a row.
-    """
+def _reason_against(product: RowProduct, *, online: bool) -> str | None:
+    """Reason why the product cannot work row by row, or None."""
     name = product.kernel.sym_name.data
     if (columns := steps_of(product.columns)) > MOST_COLUMNS:
         return f"{name} has {columns} columns: a block computes at most {MOST_COLUMNS}"
-    if (bytes := product.row_bytes) > MOST_ROW_BYTES and not is_online:
+    if online:
+        return None
+    if (bytes := product.row_bytes) > MOST_ROW_BYTES:
         return f"a row of {size(bytes)} does not fit on chip: every column would recompute it"
     if not product.is_batch:
         return f"{name} is one product for all rows: its columns are better used in a tile"
@@ -147,23 +150,25 @@ def _decision(
     statistic: FlatLaunch,
     product: RowProduct,
     sources: Sequence[FlatLaunch],
-    is_online: bool,
     target: Target,
+    *,
+    online: bool,
 ) -> Decision:
     """
     Return the decision whether a block computes a row of the product and its statistic. In the
-    alternative, the statistic joins the kernel that writes the weights. An online product keeps the
-    reuse of its tiles, and computes each weight once.
+    alternative, the statistic joins the kernel that writes the weights. With `online`, blocks are
+    tiles, and compute each weight once.
     """
     reducing = work_of(statistic.kernel, statistic.launch)
     writing = [work_of(source.kernel, source.launch) for source in sources]
     apart = [replace(reducing, launches=0 if sources else 1), *writing]
     apart.append(work_of(product.kernel, product.launch))
-    row = work_of(product.kernel, product.launch, product.rows)
-    together = fused(reducing, apart[-1] if is_online else row, statistic.buffer)
+    row = work_of(product.kernel, product.launch, () if online else product.rows)
+    together = fused(reducing, row, statistic.buffer)
     for source, work in zip(sources, writing, strict=True):
-        together = fused(work, together, source.buffer, times=1 if is_online else 2)
-    what = f"{row.steps} row{'s' * (row.steps > 1)} of {steps_of(product.columns)} columns"
+        together = fused(work, together, source.buffer, times=1 if online else 2)
+    rows = steps_of(product.rows)
+    what = f"{rows} row{'s' * (rows > 1)} of {steps_of(product.columns)} columns"
     return decide(what, apart, [together], target)
 
 
@@ -173,7 +178,10 @@ class FuseRowsPass(TargetedPass):
 
     name = "fuse-rows"
 
+    online: bool = False
+    """True if a later pass makes one reduction of a softmax and its product (`fuse-online`)."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite each product of the module for which that pays."""
         plan = PlanIndex(op)
-        plan.rewrite(FuseRows(plan, self.gpu))
+        plan.rewrite(FuseRows(plan, self.gpu, self.online))

@@ -23,7 +23,7 @@ becomes
 
 The scores are then never stored. A block computes each score once, for all columns of its rows. The
 rewrite is legal if one load reads the scores: a score of its own in each step of the rows and of
-the reduction, which is the same one for all columns. There must be few columns: otherwise several blocks
+the reduction, which is the same one for all columns. Many columns are skipped: several blocks
 would compute the scores of the same rows. The rewrite pays if one kernel takes less time than two
 (`fusion_cost`).
 

@@ -21,7 +21,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop
-from tilewright.passes.facts.nest import flat_nest
+from tilewright.passes.facts.nest import subscripted_dims
 from tilewright.passes.loop.fusion.softmax_terms import is_constant
 from tilewright.passes.loop.plan import (
     holds_one_value,
@@ -74,10 +74,18 @@ def _is_stored_hidden(
     buffer = numbers.substitution.value(load.memref)
     launch = writer(buffer) if holds_one_value(buffer) else None
     kernel = None if launch is None else plan.kernel_of(launch)
-    if launch is None or kernel is None or (nest := flat_nest(kernel)) is None:
+    if launch is None or kernel is None:
         return False
     if reason_against_fusion(launch, [reader], plan) is not None:
         return False  # the condition may have changed since
-    place = numbers.substitution.access(load.map.data.results, load.indices)
-    stored = Substitution(dict(inputs_of(kernel, launch)), nest.axes_at(*place))
-    return is_hidden(nest.store.value, condition, launch, numbers.under(stored), plan)
+    exprs, indices = numbers.substitution.access(load.map.data.results, load.indices)
+    output = kernel.outputs[list(launch.outputs).index(buffer)]
+    for store in (use.operation for use in output.uses):
+        if not isinstance(store, loop.StoreOp):
+            return False
+        dims = subscripted_dims(store.map.data.results, store.indices)
+        axes = {axis: (exprs[dim], indices) for axis, dim in dims.items()}
+        stored = numbers.under(Substitution(dict(inputs_of(kernel, launch)), dict(axes)))
+        if not is_hidden(store.value, condition, launch, stored, plan):
+            return False
+    return True

@@ -23,7 +23,7 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     largest_of,
     weighted_sum,
 )
-from tilewright.passes.loop.plan import inputs_of, is_temporary, writer
+from tilewright.passes.loop.plan import inputs_of, is_temporary, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.loop.value_numbers import ValueNumbers
 from tilewright.passes.rewriting.substitution import Substitution
@@ -32,7 +32,7 @@ from tilewright.passes.rewriting.substitution import Substitution
 def is_softmax_product(product: RowProduct, plan: PlanIndex) -> bool:
     """
     True if the weights of a product are exponentials of scores, less the largest score of a row
-    that another kernel finds.
+    that another kernel finds. The largest scores must serve no other purpose: they are not stored.
     """
     reductions = [op for op in product.nest.body if isinstance(op, loop.ReduceOp)]
     if len(reductions) != 1:
@@ -52,7 +52,7 @@ def _is_less_largest(
     load, buffers = weight.shift.owner, inputs_of(product.kernel, product.launch)
     assert isinstance(load, loop.LoadOp)
     statistic = _statistic(buffers[load.memref], plan)
-    if statistic is None:
+    if statistic is None or not _serves_only(statistic.buffer, product.launch):
         return False
     nest = statistic.nest
     largest = next(filter(None, map(_largest, nest.body)), None)
@@ -70,6 +70,14 @@ def _is_less_largest(
 def _statistic(buffer: SSAValue, plan: PlanIndex) -> FlatLaunch | None:
     launch = writer(buffer) if is_temporary(buffer) else None
     return None if launch is None else plan.flat_launch(launch, reduces=True)
+
+
+def _serves_only(buffer: SSAValue, launch: loop.LaunchOp) -> bool:
+    """True if only `launch` and launches for it use `buffer`."""
+    if not is_temporary(buffer):
+        return False
+    others = [reader for reader in readers(buffer) if reader is not launch]
+    return all(_serves_only(output, launch) for other in others for output in other.outputs)
 
 
 def _largest(op: Operation) -> Largest | None:

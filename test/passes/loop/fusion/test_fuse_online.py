@@ -27,7 +27,9 @@ from tilewright.passes.driver.pipelines import TO_LOOP, passes_of
 
 from ...decompose.conftest import assert_same
 
-ONLINE = TO_LOOP.replace("merge-siblings", "fuse-online,fuse-scores,merge-siblings", 1)
+ONLINE = TO_LOOP.replace("fuse-rows", "fuse-rows{online=true}").replace(
+    "merge-siblings", "fuse-online,fuse-scores,merge-siblings"
+)
 
 Attention = Callable[..., Any]
 Inputs = Sequence[Tensor]
@@ -198,6 +200,20 @@ def test_values_times_weights_of_zero_are_nan_in_softmax() -> None:
     assert_right(online(eager_causal, inputs), eager_causal, inputs)
 
 
+def undivided(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    """Return the sums of a softmax without their division, which gives NaN for 0 by 0."""
+    scores = q @ k.mT + mask
+    return torch.exp(scores - scores.amax(-1, keepdim=True)) @ v
+
+
+def test_rows_of_minus_infinity_are_nan() -> None:
+    inputs = [*tensors(), ADDED]
+    module = online(undivided, inputs)
+    (reduction,) = reductions(module)
+    assert len(reduction.results) == 2
+    assert_right(module, undivided, inputs)
+
+
 def with_weights(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """Return the weights of attention, too."""
     weights = torch.softmax(q @ k.mT, -1)
@@ -210,7 +226,13 @@ def with_largest(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return torch.softmax(scores, -1) @ v, scores.amax(-1)
 
 
-@pytest.mark.parametrize("attention", [with_weights, with_largest])
+def with_total(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the logarithm of each row's total, too."""
+    scores = q @ k.mT
+    return torch.softmax(scores, -1) @ v, torch.logsumexp(scores, -1)
+
+
+@pytest.mark.parametrize("attention", [with_weights, with_largest, with_total])
 def test_values_of_rows_are_kept(attention: Attention) -> None:
     inputs = tensors()
     module = online(attention, inputs)
@@ -218,9 +240,20 @@ def test_values_of_rows_are_kept(attention: Attention) -> None:
     assert_right(module, attention, inputs)
 
 
-@pytest.mark.parametrize("attention", [causal, eager])
-def test_rows_may_be_too_long_for_a_block(attention: Attention) -> None:
-    shape = (2, 8, 8200, 64)
-    module = online(attention, [torch.empty(shape, device="meta") for _ in range(3)])
+LARGE = [
+    (causal, [(2, 8, 8200, 64)] * 3, torch.float32),  # a row does not fit on chip
+    (eager, [(2, 8, 8200, 64)] * 3, torch.float32),
+    (grouped, [(2, 16, 1024, 64), (2, 4, 1024, 64), (2, 4, 1024, 64)], torch.bfloat16),
+    (eager, [(2, 16, 1024, 64)] * 3, torch.bfloat16),
+    (plain, [(1, 1, 1024, 64)] * 3, torch.bfloat16),  # one product for all rows
+    (grouped, [(1, 16, 1024, 64), (1, 1, 1024, 64), (1, 1, 1024, 64)], torch.bfloat16),
+]
+
+
+@pytest.mark.parametrize(("attention", "shapes", "dtype"), LARGE)
+def test_large_attention_is_one_kernel(
+    attention: Attention, shapes: Sequence[tuple[int, ...]], dtype: torch.dtype
+) -> None:
+    module = online(attention, [torch.empty(s, dtype=dtype, device="meta") for s in shapes])
     assert sum(isinstance(op, loop.KernelOp) for op in module.ops) == 1
     assert len(reductions(module)) == 1
