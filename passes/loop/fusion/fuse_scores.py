@@ -51,6 +51,7 @@ from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, w
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
+from tilewright.passes.loop.fusion.online_softmax import needed_by
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, reason_against_fusion
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -104,7 +105,10 @@ class FuseScores(RewritePattern):
 
 
 def _weighing(plan: PlanIndex, buffer: SSAValue) -> Weighing | None:
-    """Return the only reader of `buffer` if a reduction with `softmax` reads it, or None."""
+    """
+    Return the only reader of `buffer` if a reduction with `softmax` reads it for its scores, or
+    None.
+    """
     if not is_temporary(buffer) or len(consumers := readers(buffer)) != 1:
         return None
     if (kernel := plan.kernel_of(consumers[0])) is None:
@@ -113,6 +117,9 @@ def _weighing(plan: PlanIndex, buffer: SSAValue) -> Weighing | None:
     scopes = {load.parent_op() for load in loads}
     reduction = scopes.pop() if len(scopes) == 1 else None
     if not isinstance(reduction, loop.ReduceOp) or reduction.monoid.data is not Monoid.SOFTMAX:
+        return None
+    of_scores, _ = needed_by([*reduction.body.block.ops], [reduction.yield_op.values[0]])
+    if not set(loads) <= set(of_scores):
         return None
     return Weighing(consumers[0], kernel, reduction, loads)
 

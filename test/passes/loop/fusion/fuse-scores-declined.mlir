@@ -1,5 +1,6 @@
 // RUN: opt-tool %s -p fuse-scores --remarks 2>&1 | filecheck %s
 // RUN: opt-tool %s -p 'decide-fusion{apart="fuse-scores:apart_scores>apart_product"},fuse-scores' --remarks 2>&1 | filecheck %s --check-prefix=APART
+// RUN: opt-tool %s -p fuse-scores | filecheck %s --check-prefix=VALUES
 
 // The reasons why scores are stored.
 
@@ -168,6 +169,39 @@ loop.kernel @apart_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (
   }
 }
 loop.kernel @apart_product(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: memref<2x5x7xf32>) {
+  loop.for %h in 2, %i in 5, %e in 7 {
+    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+      %x = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x33x7xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x5x7xf32>
+  }
+}
+
+// The values are a product, too, but they are no scores.
+// VALUES: loop.launch @values_product
+func.func @values(%s: memref<2x5x33xf32>, %u: memref<2x33x4xf32>, %w: memref<4x7xf32>) -> memref<2x5x7xf32> {
+  %v = memref.alloc() : memref<2x33x7xf32>
+  loop.launch @values_product(%u, %w) -> (%v) : (memref<2x33x4xf32>, memref<4x7xf32>) -> (memref<2x33x7xf32>)
+  %out = memref.alloc() : memref<2x5x7xf32>
+  loop.launch @weighed(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x7xf32>) -> (memref<2x5x7xf32>)
+  func.return %out : memref<2x5x7xf32>
+}
+loop.kernel @values_product(%u: memref<2x33x4xf32>, %w: memref<4x7xf32>) -> (%out: memref<2x33x7xf32>) {
+  loop.for %h in 2, %k in 33, %e in 7 {
+    %dot = loop.reduce %d in 4 with add {
+      %0 = loop.load %u[%h, %k, %d] : memref<2x33x4xf32>
+      %1 = loop.load %w[%d, %e] : memref<4x7xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %dot, %out[%h, %k, %e] : memref<2x33x7xf32>
+  }
+}
+loop.kernel @weighed(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: memref<2x5x7xf32>) {
   loop.for %h in 2, %i in 5, %e in 7 {
     %largest, %sum, %product = loop.reduce %k in 33 with softmax {
       %x = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
