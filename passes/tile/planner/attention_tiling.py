@@ -2,7 +2,7 @@
 """
 Tilings of attention among blocks: what a block needs, and a model of its time:
 
-    seconds = max(arithmetic, L2, device memory, waiting) + first answer
+    seconds = max(arithmetic, L2, device memory, waiting) + first answer + joining the splits
 
 * arithmetic: clocks of the SM with the most blocks, for the scores, the weights, and the product of
   weights and values. The clocks are those of the busiest unit. If an SM has too few warps to hide
@@ -21,8 +21,13 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import f32
+
+from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
 from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
+from tilewright.dialects.tile import Join
+from tilewright.dialects.types import size_of
 from tilewright.passes.cost import time_models
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.cost.matrix_clocks import WarpTile, matrix_clocks
@@ -62,10 +67,15 @@ class AttentionTiling(NamedTuple):
     """Slots of the slabs of keys and values; 1 if they are not requested ahead."""
     is_matrix: bool
     """True if matrix instructions multiply."""
+    split: int = 1
+    """Blocks that share the keys of a row, as few rows need (Dao et al., Flash-Decoding, 2023)."""
+    join: Join = Join.LAST_BLOCK
+    """Join of the blocks that share keys; unused if `split` is 1."""
 
     def __str__(self) -> str:
         slots = f"{self.depth} slot{'s' * (self.depth > 1)}"
-        return f"rows {self.m}, {self.fm}x{self.fn} a thread; bk {self.bk}, {slots}"
+        split = f", split {self.split} by {self.join.value}" if self.split > 1 else ""
+        return f"rows {self.m}, {self.fm}x{self.fn} a thread; bk {self.bk}{split}, {slots}"
 
     @property
     def side(self) -> int:
@@ -98,7 +108,17 @@ class AttentionTiling(NamedTuple):
         row = problem.depth + pad if problem.depth else 0
         slot = self.bk * (row + self.n + pad)
         shares = 0 if self._holds_weights(problem) else self.m * (self.bk + pad)
-        return problem.element * (self.m * row + self.depth * slot + shares)
+        slabs = problem.element * (self.m * row + self.depth * slot + shares)
+        return max(slabs, self._joined_bytes() if self.cluster > 1 else 0)
+
+    def _joined_bytes(self) -> int:
+        """Return the bytes that a block leaves for others: sums, each with both statistics."""
+        return 3 * size_of(f32) * self.m * self.n
+
+    @property
+    def cluster(self) -> int:
+        """Blocks of a cluster."""
+        return self.join.cluster(self.split)
 
     def _holds_weights(self, problem: Attention) -> bool:
         """True if lanes hold the weights as fragments of A (`held_fragments.py`)."""
@@ -106,7 +126,9 @@ class AttentionTiling(NamedTuple):
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target."""
-        return target.blocks_per_sm(self.threads, self.shared_bytes(problem), self.registers()) > 0
+        joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 6 * self.elements
+        registers = max(self.registers(), joined)
+        return target.blocks_per_sm(self.threads, self.shared_bytes(problem), registers) > 0
 
     def seconds(self, problem: Attention, target: Target) -> float:
         """
@@ -114,8 +136,8 @@ class AttentionTiling(NamedTuple):
         """
         shared = self.shared_bytes(problem)
         room = max(1, target.blocks_per_sm(self.threads, shared, self.registers()))
-        blocks = problem.batch * -(-problem.m // self.m) * -(-problem.n // self.n)
-        most = target.turns(blocks, room)
+        blocks = problem.batch * -(-problem.m // self.m) * -(-problem.n // self.n) * self.split
+        most = target.turns(blocks, room, self.cluster)
         resident = min(most, room)
         warps = resident * target.warps_of(self.threads)
         chunks = self._chunks(problem)
@@ -126,11 +148,19 @@ class AttentionTiling(NamedTuple):
         waiting = rounds * time_models.MEMORY
         if self.depth == 1:  # nothing is requested ahead: only other blocks compute meanwhile
             arithmetic += waiting / resident
-        return time_models.MEMORY + max(
-            arithmetic,
-            staged / L2_BYTES / target.clock,
-            _bytes(problem) / target.bandwidth,
-            waiting / max(self.depth - 1, 1),
+        joining = 0.0
+        if self.split > 1:
+            of_each = self._joined_bytes() / L2_BYTES / target.clock
+            joining = time_models.JOIN[self.join] + self.split * of_each
+        return (
+            time_models.MEMORY
+            + joining
+            + max(
+                arithmetic,
+                staged / L2_BYTES / target.clock,
+                _bytes(problem) / target.bandwidth,
+                waiting / max(self.depth - 1, 1),
+            )
         )
 
     def _staged_bytes(self, problem: Attention) -> int:
@@ -139,10 +169,10 @@ class AttentionTiling(NamedTuple):
 
     def _chunks(self, problem: Attention) -> float:
         """Return the chunks of keys that a block does, on average if a diagonal ends them."""
-        every = -(-problem.keys // self.bk)
+        every = -(-problem.keys // (self.bk * self.split))
         if not problem.is_partial:
             return every
-        return min(every, (every + self.m / self.bk + 1) / 2)
+        return min(every, (every + self.m / self.bk / self.split + 1) / 2)
 
     def _chunk_clocks(self, problem: Attention, target: Target) -> float:
         """Return the clocks that a chunk of a block takes the busiest unit of an SM."""
@@ -189,8 +219,10 @@ class AttentionTiling(NamedTuple):
             "pad-smem",
             f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
         ]
+        split = f"split-matmul-k{{factor={self.split} join={self.join.value}}}"
         return [
             f"chunk-matmul-k{{bk={self.bk}}}",
+            *([split] if self.split > 1 else []),
             f"blockify-launch{{m={self.m} n={self.n}}}",
             "share-scores",
             "stage-inputs",
@@ -217,6 +249,8 @@ _ROWS_OF_THREAD, _THREADS_ALONG_ROWS = (8, 4, 2, 1), (2, 4, 8, 16, 32)
 
 _DEPTHS = (1, 2, 3)
 
+_SPLITS = (2, 4, 8, 16, 32)
+
 _FEW_COLUMNS = 64
 """Most columns for which lanes have registers for the sums of 32 rows."""
 
@@ -224,7 +258,8 @@ _FEW_COLUMNS = 64
 @lru_cache  # the same attention recurs in every layer of a model
 def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionTiling]:
     """Return the possible tilings, the fastest first; at least one."""
-    every = [*_matrix_tilings(problem), *_tilings(problem)]
+    whole = [*_matrix_tilings(problem), *_tilings(problem)]
+    every = [each for tiling in whole for each in _split(tiling, problem, target)]
     possible = [tiling for tiling in every if tiling.fits(problem, target)]
     return sorted(
         possible or [fewest_elements(problem)], key=lambda t: _preference(t, problem, target)
@@ -237,9 +272,12 @@ def fewest_elements(problem: Attention) -> AttentionTiling:
 
 
 def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> tuple[float, ...]:
-    """Return a sort key: the time in buckets of 2 %, then two slots, long chunks, many rows."""
+    """
+    Return a sort key: the time in buckets of 2 %, then few splits, two slots, long chunks, and many
+    rows.
+    """
     about = time_models.time_bucket(tiling.seconds(problem, target), within=0.02)
-    return about, abs(tiling.depth - 2), -tiling.bk, -tiling.m
+    return about, tiling.split, abs(tiling.depth - 2), -tiling.bk, -tiling.m
 
 
 def _columns(problem: Attention) -> int:
@@ -272,6 +310,22 @@ def _tilings(problem: Attention) -> Iterator[AttentionTiling]:
         is_whole = tiling.threads % WARP_SIZE == 0 and tiling.threads <= 256
         if is_whole and tiling.m < 2 * max(problem.m, 4):
             yield tiling
+
+
+def _split(
+    tiling: AttentionTiling, problem: Attention, target: Target
+) -> Iterator[AttentionTiling]:
+    """
+    Yield a tiling, then the same with keys that several blocks share, if it leaves SMs idle. Each
+    block has at least two chunks.
+    """
+    yield tiling
+    blocks = problem.batch * -(-problem.m // tiling.m) * -(-problem.n // tiling.n)
+    chunks = -(-problem.keys // tiling.bk)
+    for split in (split for split in _SPLITS if 2 * split <= chunks and blocks < target.sms):
+        if target.has_clusters and split <= MAX_CLUSTER:
+            yield tiling._replace(split=split, join=Join.CLUSTER)
+        yield tiling._replace(split=split)
 
 
 def _suited(keys: Sequence[int], problem: Attention) -> Sequence[int]:
