@@ -240,7 +240,7 @@ def _bytes(problem: Attention) -> int:
     return problem.batch * problem.element * row * (problem.m + problem.keys)
 
 
-_MATRIX_KEYS, _KEYS = (16, 32, 64, 128), (16, 32, 64)
+_MATRIX_KEYS, _KEYS = (16, 32, 64, 128), (8, 16, 32, 64)
 """Keys of a chunk for matrix instructions, and for multiply-adds."""
 
 _WARPS = (1, 2, 4, 8)
@@ -268,7 +268,7 @@ def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionT
 
 def fewest_elements(problem: Attention) -> AttentionTiling:
     """Return a tiling whose threads have as few elements as possible."""
-    return AttentionTiling(8, _columns(problem), 16, 1, 1, 1, is_matrix=False)
+    return AttentionTiling(8, _columns(problem), _KEYS[0], 1, 1, 1, is_matrix=False)
 
 
 def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> tuple[float, ...]:
@@ -329,5 +329,5 @@ def _split(
 
 
 def _suited(keys: Sequence[int], problem: Attention) -> Sequence[int]:
-    """Return the lengths of chunks that are less than twice the number of keys, at least one."""
-    return [bk for bk in keys if bk < 2 * problem.keys] or keys[:1]
+    """Return the lengths of chunks that are at most the number of keys, rounded up."""
+    return [bk for bk in keys if bk <= next_power_of_two(max(problem.keys, _KEYS[0]))]
