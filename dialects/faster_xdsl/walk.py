@@ -4,9 +4,15 @@ Lists of nested ops, in the order of `Operation.walk`: an op comes before the op
 
 Passes traverse small bodies many times; a list takes a quarter of the time of xDSL's nested
 generators. Unnecessary when `Operation.walk` does not nest a generator for each region.
+
+`rewrite_each` applies a pattern once to each op of some classes. `PatternRewriteWalker` can do
+this, too, without rewriting new ops. But it creates a rewriter for every op, and most passes skip
+most ops of a kernel. Unnecessary when the walker creates rewriters only for the op classes that its
+pattern matches.
 """
 
 from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 
 def ops_in(*scopes: Operation) -> list[Operation]:
@@ -31,6 +37,15 @@ def nests_in(scope: Operation) -> list[Operation]:
         found += nests
         pending += nests
     return found
+
+
+def rewrite_each(scope: Operation, pattern: RewritePattern, *kinds: type[Operation]) -> None:
+    """Apply `pattern` to each op of `kinds` in `scope`; skip ops that were erased meanwhile."""
+    ops = ops_in(scope)
+    matching = {kind for kind in set(map(type, ops)) if issubclass(kind, kinds)}
+    for op in ops:
+        if type(op) in matching and op.parent is not None:
+            pattern.match_and_rewrite(op, PatternRewriter(op))
 
 
 def _add(scope: Operation, found: list[Operation]) -> None:

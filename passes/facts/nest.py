@@ -99,6 +99,14 @@ def nest_block(kernel: loop.KernelOp) -> Block:
     return kernel.body.block
 
 
+def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:
+    """Return the outermost nest of the kernel if its body contains a reduction, or None."""
+    block = nest_block(kernel)
+    nest = block.parent_op()
+    reduces = any(isinstance(op, loop.ReduceOp) for op in block.ops)
+    return nest if isinstance(nest, loop.ForOp) and reduces else None
+
+
 def _before(nest: Operation) -> list[Operation]:
     assert nest.parent is not None
     return [op for op in nest.parent.ops if op is not nest]
@@ -167,6 +175,14 @@ def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
     """Return the reduction of which `op` reduces a chunk in each step, or None."""
     whole = op.parent_op()
     return whole if isinstance(whole, loop.ReduceOp) and chunk_of(whole) is op else None
+
+
+def weighs_scores(launch: Operation) -> bool:
+    """True if a reduction in the body of a launch has the monoid `softmax`."""
+    return any(
+        isinstance(op, loop.ReduceOp) and op.monoid.data is Monoid.SOFTMAX
+        for op in launch.regions[0].block.ops
+    )
 
 
 def softmax_around(op: Operation) -> loop.ReduceOp | None:

@@ -36,7 +36,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import kernel, loop
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.kernel.registers import LOCAL
 from tilewright.dialects.types import memref_type
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped

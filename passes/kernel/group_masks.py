@@ -32,7 +32,7 @@ from xdsl.pattern_rewriter import (
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import Access, range_of_value
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.kernel.registers import UnrollOp
 from tilewright.passes.facts.vector_width import holds_for_all_or_none
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped

@@ -43,7 +43,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import cached_ranges, range_of_value
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.kernel.barrier import MeetingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same

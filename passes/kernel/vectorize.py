@@ -41,7 +41,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Access, cached_ranges
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.registers import LOCAL, RegistersOp, UnrollOp
 from tilewright.dialects.origin import from_same

@@ -30,8 +30,9 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
 from tilewright.dialects.index import delinearize
+from tilewright.passes.facts.nest import reducing_nest
 from tilewright.passes.facts.roles import axis_roles, is_contraction
-from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
+from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 15, "collapse_axes")

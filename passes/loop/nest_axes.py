@@ -8,17 +8,8 @@ from xdsl.ir import Block, Region
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
-from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
 from tilewright.passes.rewriting.substitution import Substitution
-
-
-def reducing_nest(kernel: loop.KernelOp) -> loop.ForOp | None:
-    """Return the outermost nest of the kernel if its body contains a reduction, or None."""
-    block = nest_block(kernel)
-    nest = block.parent_op()
-    reduces = any(isinstance(op, loop.ReduceOp) for op in block.ops)
-    return nest if isinstance(nest, loop.ForOp) and reduces else None
 
 
 def replace_nest(nest: loop.ForOp, new: loop.ForOp) -> None:

@@ -38,8 +38,9 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.passes.facts.nest import reducing_nest
 from tilewright.passes.facts.roles import is_contraction
-from tilewright.passes.loop.nest_axes import over_axes, reducing_nest, replace_nest
+from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 14, "split_axes")

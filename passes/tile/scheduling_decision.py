@@ -24,7 +24,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.schedule import spec_text
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.passes.facts.memoised import Memory, unchanged

@@ -47,7 +47,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.faster_xdsl.rewrite_each import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.nest import nest_block

@@ -49,6 +49,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.effects import erase_dead
+from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop import predicate_positions
 from tilewright.passes.loop.fusion.online_softmax import (
     Numbers,
@@ -78,7 +79,7 @@ class FuseOnline(RewritePattern):
     def match_and_rewrite(self, op: loop.LaunchOp, rewriter: PatternRewriter) -> None:
         """Make one reduction of those in the kernel that `op` launches, if that is legal."""
         kernel = self.plan.kernel_of(op)
-        if kernel is None or not self.plan.reduces(kernel):
+        if kernel is None or not _finds_largest(kernel):
             return
         if (softmax := online_softmax(kernel)) is None:
             return
@@ -93,6 +94,12 @@ class FuseOnline(RewritePattern):
             if softmax.counts_as_finite:
                 predicate_positions.apply(kernel, predicate_positions.comparisons(kernel))
                 _mask(nest)
+
+
+def _finds_largest(kernel: loop.KernelOp) -> bool:
+    """True if the kernel reduces rows by their maximum."""
+    reductions = (op for op in nest_block(kernel).ops if isinstance(op, loop.ReduceOp))
+    return any(op.monoid.data is Monoid.MAX for op in reductions)
 
 
 def _flat_nest(softmax: OnlineSoftmax, numbers: Numbers) -> loop.ForOp:

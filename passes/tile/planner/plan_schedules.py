@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import loop, tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
+from tilewright.passes.facts.nest import weighs_scores
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
@@ -124,7 +125,8 @@ def weighed(
     to schedule it. If steps are `pinned`, only choices with their options are considered
     (`narrowed`).
     """
-    if (attention := attention_of(launch)) is not None and is_rectangular(launch):
+    attention = attention_of(launch) if weighs_scores(launch) else None
+    if attention is not None and is_rectangular(launch):
         first, last = attention_tilings(attention, target)[0], fewest_elements(attention)
         return _weighed(launch, attention, target, attention_tilings, first, last, pinned)
     contraction = contraction_of(launch)

@@ -11,8 +11,8 @@ from tilewright import api
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
 from tilewright.interpreters.host import interpret
+from tilewright.passes.facts.nest import reducing_nest
 from tilewright.passes.facts.roles import axis_roles
-from tilewright.passes.loop.nest_axes import reducing_nest
 
 _CLASSES = {
     (1, False): nn.Conv1d,
