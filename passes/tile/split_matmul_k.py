@@ -20,7 +20,8 @@ becomes, with `split-matmul-k{factor=4 join=cluster}`,
       %0 = arith.maximumf %acc, %zero
 
 Later ops use the joined result, so that any epilogue is right. If the chunks do not divide evenly,
-the last block has a bound. Every block repeats the other reductions of the launch, such as the
+the last block has a bound. If bounds leave out chunks, as beyond a diagonal, each block does every
+n-th chunk: `%ko * 4 + %s`. Every block repeats the other reductions of the launch, such as the
 statistics of a row.
 """
 
@@ -175,22 +176,26 @@ def _is_behind(op: Operation, other: loop.ReduceOp) -> bool:
 def _part(op: loop.ReduceOp, split: SSAValue, factor: int) -> loop.ReduceOp:
     """
     Return the part of `op` that a block does: as many chunks in each block, or fewer in the last
-    ones.
+    ones. If bounds may leave out chunks, each block does every n-th chunk, so that all have work.
     """
     (chunks,) = op.axis_extents()
     own = -(-chunks // factor)
     part = op.begun(own, op.axis.name_hint)
-    first, chunk = AffineExpr.dimension(0) * own, AffineExpr.dimension(1)
-    substitution = Substitution(indices={op.axis: (first + chunk, [split, part.axis])})
+    number, chunk = AffineExpr.dimension(0), AffineExpr.dimension(1)
+    step = chunk * factor + number if op.is_bounded else number * own + chunk
+    substitution = Substitution(indices={op.axis: (step, [split, part.axis])})
     part.body.block.add_ops(substitution.clone(inner) for inner in op.body.block.ops)
-    start, below = ([_less(bound, split, own)] if bound else [] for bound in (op.start, op.below))
+    of_part = _every_nth if op.is_bounded else _adjacent
+    steps = factor if op.is_bounded else own
+    bounds = (op.start, op.below)
+    start, below = ([of_part(bound, split, steps)] if bound else [] for bound in bounds)
     if chunks % factor:
-        below.append(_less(([AffineExpr.constant(chunks)], []), split, own))
+        below.append(of_part(([AffineExpr.constant(chunks)], []), split, steps))
     part.set_bounds(conjunction(start), conjunction(below))
     return part
 
 
-def _less(bound: Access, split: SSAValue, own: int) -> Access:
+def _adjacent(bound: Access, split: SSAValue, own: int) -> Access:
     """
     Return `bound`, which counts all chunks of the contraction, as a bound that counts from the
     first chunk of a block; each block has `own` chunks.
@@ -198,3 +203,13 @@ def _less(bound: Access, split: SSAValue, own: int) -> Access:
     exprs, operands = bound
     first = AffineExpr.dimension(len(operands)) * own
     return [expr - first for expr in exprs], [*operands, split]
+
+
+def _every_nth(bound: Access, split: SSAValue, factor: int) -> Access:
+    """
+    Return `bound`, which counts all chunks of the contraction, as a bound that counts the chunks of
+    a block, which are `factor` apart.
+    """
+    exprs, operands = bound
+    number = AffineExpr.dimension(len(operands))
+    return [(expr - number + (factor - 1)) // factor for expr in exprs], [*operands, split]
