@@ -29,10 +29,9 @@
 // KEYS:           tile.combine %masked across %tn, %vn, %uk with max : f32
 // KEYS:           tile.share %weight at [%tm * 2 + %vm, %uk * 32 + %tn * 4 + %vn] : memref<16x64xf32, 3 : i64>
 
-// The planner does not share scores: every thread computes those of its rows.
-// DEFAULT-NOT: tile.share
+// The planner shares scores.
 // DEFAULT: loop.reduce {{.*}} with softmax fastmath<nnan,ninf> {
-// DEFAULT-NOT: tile.share
+// DEFAULT: tile.share
 loop.kernel @attention(%q: memref<2x37x40xf32>, %key: memref<2x65x40xf32>, %v: memref<2x65x40xf32>)
     -> (%out: memref<2x37x40xf32>) {
   loop.for %i in 2, %j in 37, %l in 40 {

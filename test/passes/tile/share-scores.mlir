@@ -22,7 +22,7 @@
 // CHECK-NEXT:        %6 = arith.constant -3.40282347e+38 : f32
 // CHECK-NEXT:        %finite = arith.maximumf %5, %6 : f32
 // CHECK-NEXT:        %7 = arith.subf %masked, %finite : f32
-// CHECK-NEXT:        %weight = math.exp %7 : f32
+// CHECK-NEXT:        %weight = math.exp %7 fastmath<afn> : f32
 // CHECK-NEXT:        %8 = tile.combine %weight across %tn with add : f32
 // CHECK-NEXT:        %weights = tile.share %weight at [%tm, %tn] : memref<16x16xf32, 3 : i64>
 // CHECK-NEXT:        %9 = loop.reduce %kk in 16 with add {
