@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.target import Target
-from tilewright.dialects.tile import varies_along
+from tilewright.dialects.tile import value_varies_along
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
@@ -61,7 +61,7 @@ def registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
     def copies(value: SSAValue) -> int:
         if not isinstance(value.owner, Operation):
             return 1
-        return prod(steps.get(axis, 1) for axis in varies_along(value.owner, known))
+        return prod(steps.get(axis, 1) for axis in value_varies_along(value, known))
 
     return estimated_registers(launch.kernel.body.block, copies)
 

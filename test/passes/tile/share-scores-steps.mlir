@@ -1,5 +1,6 @@
 // RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=32},blockify-launch{m=16 n=64},share-scores,stage-inputs,register-tile{fm=4 fn=4 fk=4},permute-register-tile,double-buffer{depth=2},async-copy,pad-smem,pipeline-k-outer,mark-unroll' --check=each | filecheck %s
 // RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=64},blockify-launch{m=16 n=32},share-scores,stage-inputs,register-tile{fm=2 fn=4 fk=4}' --check=each | filecheck %s --check-prefix=KEYS
+// RUN: opt-tool %s -p 'tileify,chunk-matmul-k{bk=16},split-matmul-k{factor=2 join=last_block},blockify-launch{m=16 n=64},share-scores,stage-inputs,register-tile{fm=4 fn=4 fk=4}' --check=each | filecheck %s --check-prefix=SPLIT
 // RUN: opt-tool %s -p to-tile --check=end | filecheck %s --check-prefix=DEFAULT
 
 // Attention in one kernel: the score and the softmax reduction are contractions with the same rows and
@@ -28,6 +29,13 @@
 // KEYS:           loop.load %keys[%uk * 32 + %tn * 4 + %vn, %ki * 4 + %kv]
 // KEYS:           tile.combine %masked across %tn, %vn, %uk with max : f32
 // KEYS:           tile.share %weight at [%tm * 2 + %vm, %uk * 32 + %tn * 4 + %vn] : memref<16x64xf32, 3 : i64>
+
+// Blocks may share the keys: they join maxima and sums. Only one of the three results has an element
+// for each column of a thread, so that the registers are enough.
+// SPLIT-LABEL: loop.kernel @attention
+// SPLIT:         tile.launch (%s = block 2 split, {{.*}} %tm = thread 4 m, %tn = thread 4 n, %un = register 4, %vm = register 4 m, %vn = register 4 n)
+// SPLIT:           tile.share
+// SPLIT:           tile.combine %maximum, %sum, %out_1 across %s with softmax join(last_block)
 
 // The planner does not share scores: every thread computes those of its rows.
 // DEFAULT-NOT: tile.share
