@@ -46,8 +46,11 @@ Seconds to load the sums of another block of a cluster, or from the L2 cache. Th
 sm_90a loads those of one block after another.
 """
 
-_WARPS_TO_HIDE = 8
-"""Warps of an SM that suffice to hide latencies behind arithmetic."""
+_WARPS_TO_HIDE, _FEW_WARPS_TO_HIDE = 8, 4
+"""
+Warps of an SM that suffice to hide latencies behind arithmetic, and behind matrix instructions on
+halves.
+"""
 
 _WEIGHT, _ROW, _CHUNK = 10, 50, 100
 """
@@ -153,7 +156,8 @@ class AttentionTiling(NamedTuple):
         clocks = most * chunks * self._chunk_clocks(problem, target)
         staged = most * chunks * self._staged_bytes(problem)
         rounds = -(-most // resident) * chunks
-        arithmetic = clocks / min(1.0, warps / _WARPS_TO_HIDE) / target.clock
+        enough = _FEW_WARPS_TO_HIDE if self._holds_weights(problem) else _WARPS_TO_HIDE
+        arithmetic = clocks / min(1.0, warps / enough) / target.clock
         waiting = rounds * time_models.MEMORY
         if self.depth == 1:  # nothing is requested ahead: only other blocks compute meanwhile
             arithmetic += waiting / resident
