@@ -27,10 +27,6 @@ from tilewright.passes.driver.pipelines import TO_LOOP, passes_of
 
 from ...decompose.conftest import assert_same
 
-ONLINE = TO_LOOP.replace("fuse-rows", "fuse-rows{online=true}").replace(
-    "merge-siblings", "fuse-online,fuse-scores,merge-siblings"
-)
-
 Attention = Callable[..., Any]
 Inputs = Sequence[Tensor]
 
@@ -139,7 +135,7 @@ ONE_KERNEL: list[tuple[Attention, Inputs]] = [
 def online(attention: Attention, inputs: Inputs) -> ModuleOp:
     """Return the Loop IR of `attention` with online softmax."""
     module = lower(api.capture(attention, *inputs).module, Level.TENSOR)
-    PassManager(context()).run(module, passes_of(ONLINE))
+    PassManager(context()).run(module, passes_of(TO_LOOP))
     return module
 
 
