@@ -89,7 +89,10 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
     if 0 in reduction.axis_extents():
         return None  # it has no step, therefore no sides
     varying = _varying_loads(reduction, axes)
-    weighted = _weighted(reduction, axes)
+    weighted = list(_weighted(reduction, axes))
+    for score, value in weighted:
+        if score < value == frozenset(axes):  # one row for each column of a batch
+            return [_role(axis in score, True) for axis in axes]
     for left, right in (*weighted, *_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]

@@ -75,11 +75,9 @@ def _contracts(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -
 
 def _weights(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -> bool:
     """
-    True if the scores of `op` vary with `rows` alone, and a value that they weight varies with
-    `columns` alone.
+    True if the scores of `op` do not vary with `columns`, and a value that they weight varies with
+    `columns` and not with `rows`.
     """
     known: dict[Operation, frozenset[BlockArgument]] = {}
     score, *values = (tile.value_varies_along(v, known) for v in op.yield_op.values)
-    return bool(score & rows and not score & columns) and any(
-        value & columns and not value & rows for value in values
-    )
+    return not score & columns and any(value & columns and not value & rows for value in values)

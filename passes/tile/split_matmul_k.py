@@ -31,13 +31,19 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+)
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.index import Sum, sum_of
 from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.tile import Join
 from tilewright.dialects.tile.attributes import AxisAttr, Level
@@ -212,4 +218,23 @@ def _every_nth(bound: Access, split: SSAValue, factor: int) -> Access:
     """
     exprs, operands = bound
     number = AffineExpr.dimension(len(operands))
-    return [(expr - number + (factor - 1)) // factor for expr in exprs], [*operands, split]
+    steps = [_quotient(expr - number + (factor - 1), factor) for expr in exprs]
+    return steps, [*operands, split]
+
+
+def _quotient(expr: AffineExpr, divisor: int) -> AffineExpr:
+    """
+    Return `expr` divided by `divisor`. A quotient in a sum is divided once: (x // 16 - y) // 3 is
+    (x - 16 * y) // 48, the form in which a mask gives a bound (`step_bounds.py`).
+    """
+    total = sum_of(expr)
+    match [(atom, factor) for atom, factor in total.terms.items() if _is_quotient(atom)]:
+        case [(AffineBinaryOpExpr(lhs=dividend, rhs=AffineConstantExpr(value=own)), 1)]:
+            rest = {atom: n * own for atom, n in total.terms.items() if not _is_quotient(atom)}
+            return (dividend + Sum(rest, total.constant * own).expr()) // (own * divisor)
+        case _:
+            return expr // divisor
+
+
+def _is_quotient(expr: AffineExpr) -> bool:
+    return isinstance(expr, AffineBinaryOpExpr) and expr.kind is AffineBinaryOpKind.FloorDiv

@@ -15,7 +15,7 @@ becomes
     }
 
 The axes of the launch have roles: `m`, `n` and `batch` in a contraction, `row` if the body reduces
-otherwise.
+otherwise. A contraction with one row has an `m` axis of one step: attention of a single query.
 
 With `columns=true`, a loop beside the reductions of a row is lifted too, if its steps contract the
 row with columns. The loop over the values of attention is an example:
@@ -47,6 +47,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
@@ -81,15 +82,20 @@ def apply(kernel: loop.KernelOp, rewriter: PatternRewriter | None = None) -> til
         AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
     ]
     body = Block(arg_types=[IndexType()] * len(axes))
-    for old, new in zip(block.args, body.args, strict=False):
+    lifted = list(body.args)
+    for old, new in zip(block.args, lifted, strict=False):
         new.name_hint = old.name_hint
+    if Role.N in roles and Role.M not in roles:
+        at = roles.index(Role.N)
+        axes.insert(at, AxisAttr.get(Level.BLOCK, 1, Role.M))
+        body.insert_arg(IndexType(), at).name_hint = "m"
     if block is whole and whole.first_op is not None:
         block = whole.split_before(whole.first_op)
     launch = tile.LaunchOp(axes, Region(body))
     launch.location = nest.location if isinstance(nest, loop.ForOp) else kernel.location
     rewriter.insert(launch, InsertPoint.at_end(whole))
     if block is not whole:
-        rewriter.inline_block(block, InsertPoint.at_end(body), body.args)
+        rewriter.inline_block(block, InsertPoint.at_end(body), lifted)
     if isinstance(nest, loop.ForOp):
         rewriter.erase(nest)
     return launch

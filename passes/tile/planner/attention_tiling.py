@@ -49,6 +49,9 @@ Instructions beside multiply-adds: to scale, mask, compare and add a weight; for
 row; and for a chunk. They are counted in the machine code for sm_90a.
 """
 
+_WIDENINGS = 4
+"""Instructions to widen four loaded elements of a half type."""
+
 _WAVEFRONTS = 3
 """Wavefronts of a load of four floats, some of which threads of a warp share (`LDS.128`)."""
 
@@ -185,7 +188,8 @@ class AttentionTiling(NamedTuple):
         wide = -(-self.fn // 4)
         loads = depth // 4 * (self.fm + self.fn * keys) + self.bk // 4 * self.fm
         loads += self.bk * columns * wide
-        issued = (multiplied + loads + beside) / SCHEDULERS
+        widened = _WIDENINGS * loads if problem.element < size_of(f32) else 0
+        issued = (multiplied + loads + widened + beside) / SCHEDULERS
         return max(warps * issued, warps * loads * _WAVEFRONTS + self._filling(problem))
 
     def _filling(self, problem: Attention) -> float:

@@ -171,7 +171,7 @@ loop.kernel @gated(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %w: memref<64x7xf
 // BLOCKS-LABEL: @causal
 // BLOCKS:         tile.launch (%s_1 = block 3 split, %bm = block 2 m, %bn = block 1 n, %tm = thread 32 m, %tn = thread 8 n) {
 // BLOCKS:           loop.reduce %ko in 2 below [(1 + %bm * 2 - %s_1) floordiv 3 + 1, (0 - %s_1) floordiv 3 + 2] with add {
-// BLOCKS:             loop.yield %{{.*}} where [%bm * 32 + %tm - %s_1 * 32 - %ko * 16 - %ki] : f32
+// BLOCKS:             loop.yield %{{.*}} where [%bm * 32 + %tm - %ko * 48 - %s_1 * 16 - %ki] : f32
 // CHECK:      loop.kernel @causal(%s: memref<64x64xf32>, %v: memref<64x7xf32>) -> (%out: memref<64x7xf32>) {
 // CHECK-NEXT:   tile.launch (%s_1 = block 4 split, %i = block 64 m, %j = block 7 n) {
 // CHECK-NEXT:     %all = loop.reduce %k in 64 with add {
@@ -179,7 +179,7 @@ loop.kernel @gated(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %w: memref<64x7xf
 // CHECK-NEXT:       %1 = arith.mulf %0, %0 : f32
 // CHECK-NEXT:       loop.yield %1 where [%i - %k] : f32
 // CHECK-NEXT:     } : f32
-// CHECK-NEXT:     %sum = loop.reduce %ko in 1 below [(%i floordiv 16 - %s_1) floordiv 4 + 1] with add {
+// CHECK-NEXT:     %sum = loop.reduce %ko in 1 below [(%i - %s_1 * 16) floordiv 64 + 1] with add {
 // CHECK-NEXT:       %chunk = loop.reduce %ki in 16 with add {
 // CHECK-NEXT:         %2 = loop.load %s[%i, %s_1 * 16 + %ki] : memref<64x64xf32>
 // CHECK-NEXT:         %3 = loop.load %v[%s_1 * 16 + %ki, %j] : memref<64x7xf32>
@@ -271,7 +271,7 @@ loop.kernel @chained(%x: memref<9x64xf32>, %v: memref<64x7xf32>, %y: memref<9x16
 // BLOCKS-LABEL: @window
 // BLOCKS:           loop.reduce %ko in 2 from [(1 + %bm * 2 - %s_1) floordiv 3] below [(1 + %bm * 2 - %s_1) floordiv 3 + 1, (0 - %s_1) floordiv 3 + 2] with add {
 // CHECK-LABEL: @window
-// CHECK:          loop.reduce %ko in 1 from [(2 + (%i + 6) floordiv 16 - %s_1) floordiv 4] below [(%i floordiv 16 - %s_1) floordiv 4 + 1] with add {
+// CHECK:          loop.reduce %ko in 1 from [(38 + %i - %s_1 * 16) floordiv 64] below [(%i - %s_1 * 16) floordiv 64 + 1] with add {
 loop.kernel @window(%s: memref<64x64xf32>, %v: memref<64x7xf32>) -> (%out: memref<64x7xf32>) {
   tile.launch (%i = block 64 m, %j = block 7 n) {
     %all = loop.reduce %k in 64 with add {
