@@ -40,8 +40,17 @@ MOST_COLUMNS = 256
 _REGISTERS_BESIDE = 56
 """Registers of a thread beside its sums and weights: addresses, statistics, operands."""
 
-_WARPS_TO_HIDE = 8
-"""Warps of an SM that suffice to hide latencies behind arithmetic."""
+_LATENCY = {Join.CLUSTER: 0.1e-6, Join.LAST_BLOCK: 0.35e-6}
+"""
+Seconds to load the sums of another block of a cluster, or from the L2 cache. The machine code for
+sm_90a loads those of one block after another.
+"""
+
+_WARPS_TO_HIDE, _FEW_WARPS_TO_HIDE = 8, 4
+"""
+Warps of an SM that suffice to hide latencies behind arithmetic, and behind matrix instructions on
+halves.
+"""
 
 _WEIGHT, _ROW, _CHUNK = 10, 50, 100
 """
@@ -129,7 +138,7 @@ class AttentionTiling(NamedTuple):
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target."""
-        joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 6 * self.elements
+        joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 3 * self.elements
         registers = max(self.registers(), joined)
         return target.blocks_per_sm(self.threads, self.shared_bytes(problem), registers) > 0
 
@@ -147,17 +156,14 @@ class AttentionTiling(NamedTuple):
         clocks = most * chunks * self._chunk_clocks(problem, target)
         staged = most * chunks * self._staged_bytes(problem)
         rounds = -(-most // resident) * chunks
-        arithmetic = clocks / min(1.0, warps / _WARPS_TO_HIDE) / target.clock
+        enough = _FEW_WARPS_TO_HIDE if self._holds_weights(problem) else _WARPS_TO_HIDE
+        arithmetic = clocks / min(1.0, warps / enough) / target.clock
         waiting = rounds * time_models.MEMORY
         if self.depth == 1:  # nothing is requested ahead: only other blocks compute meanwhile
             arithmetic += waiting / resident
-        joining = 0.0
-        if self.split > 1:
-            of_each = self._joined_bytes() / L2_BYTES / target.clock
-            joining = time_models.JOIN[self.join] + self.split * of_each
         return (
             time_models.MEMORY
-            + joining
+            + self._joining(target)
             + max(
                 arithmetic,
                 staged / L2_BYTES / target.clock,
@@ -165,6 +171,13 @@ class AttentionTiling(NamedTuple):
                 waiting / max(self.depth - 1, 1),
             )
         )
+
+    def _joining(self, target: Target) -> float:
+        """Return the seconds to join the splits: a thread loads the sums of one after another."""
+        if self.split == 1:
+            return 0.0
+        of_each = _LATENCY[self.join] + self._joined_bytes() / L2_BYTES / target.clock
+        return time_models.JOIN[self.join] + self.split * of_each
 
     def _staged_bytes(self, problem: Attention) -> int:
         """Return the bytes of keys and values in a chunk."""
