@@ -42,6 +42,8 @@ class Attention(NamedTuple):
     """Bytes of an element of the values."""
     is_partial: bool
     """True if the mask excludes whole chunks of keys, as above a diagonal."""
+    score_element: int
+    """Bytes of a staged element of the queries or keys; 4 if they are computed."""
     instruction: MatrixInstruction | None
     """
     Matrix instruction that can add the products of the scores, or None: the scores of a single row
@@ -78,8 +80,17 @@ def attention_of(launch: tile.LaunchOp) -> Attention | None:
         max((inner.extent.value.data for inner in scores), default=0),
         min(map(size_of, values)),
         leaves_out_steps(op),
+        max((_staged_bytes(inner) for inner in scores), default=0),
         _instruction(scores, values) if sizes[Role.M] > 1 else None,
     )
+
+
+def _staged_bytes(op: loop.ReduceOp) -> int:
+    """Return the bytes of an element of the wider factor of a product, as it is staged."""
+    factors = [f.narrow for product in products_of(op) for f in (product.left, product.right)]
+    is_loaded = all(isinstance(factor.owner, loop.LoadOp) for factor in factors)
+    types = [f.type for f in factors] if factors and is_loaded else op.result_types
+    return max(map(size_of, types))
 
 
 def _instruction(

@@ -50,6 +50,9 @@ Instructions beside multiply-adds: to scale, mask, compare and add a weight; for
 row; and for a chunk. They are counted in the machine code for sm_90a.
 """
 
+_PAD = 16
+"""Bytes of the pad of a row."""
+
 _WIDENINGS = 4
 """Instructions to widen four loaded elements of a half type."""
 
@@ -107,12 +110,12 @@ class AttentionTiling(NamedTuple):
         return _REGISTERS_BESIDE + self.elements + weights
 
     def shared_bytes(self, problem: Attention) -> int:
-        """Return the bytes of shared memory of a block, with a pad for each row of a slab."""
-        pad = 16 // problem.element
-        row = problem.depth + pad if problem.depth else 0
-        slot = self.bk * (row + self.n + pad)
-        shares = 0 if self._holds_weights(problem) else self.m * (self.bk + pad)
-        slabs = problem.element * (self.m * row + self.depth * slot + shares)
+        """
+        Return the bytes of shared memory of a block, with a pad of 16 bytes for each row of a slab.
+        """
+        score = problem.score_element * problem.depth + _PAD if problem.depth else 0
+        value, weights = (problem.element * row + _PAD for row in (self.n, self.bk))
+        slabs = self.m * (score + weights) + self.depth * self.bk * (score + value)
         return max(slabs, self._joined_bytes() if self.cluster > 1 else 0)
 
     def _joined_bytes(self) -> int:
@@ -129,9 +132,11 @@ class AttentionTiling(NamedTuple):
         return self.is_matrix and problem.element == 2
 
     def fits(self, problem: Attention, target: Target) -> bool:
-        """True if a block with this tiling can run on the target."""
+        """True if a block with this tiling can run on the target, and fills all slots."""
         joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 3 * self.elements
         registers = max(self.registers(), joined)
+        if self.depth > max(1, -(-problem.keys // (self.bk * self.split))):
+            return False  # some slots would never be filled
         return target.blocks_per_sm(self.threads, self.shared_bytes(problem), registers) > 0
 
     def seconds(self, problem: Attention, target: Target) -> float:
@@ -173,7 +178,7 @@ class AttentionTiling(NamedTuple):
 
     def _staged_bytes(self, problem: Attention) -> int:
         """Return the bytes of keys and values in a chunk."""
-        return self.bk * (problem.depth + self.n) * problem.element
+        return self.bk * (problem.depth * problem.score_element + self.n * problem.element)
 
     def _chunks(self, problem: Attention) -> float:
         """Return the chunks of keys that a block does, on average if a diagonal ends them."""

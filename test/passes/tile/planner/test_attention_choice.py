@@ -44,7 +44,7 @@ def test_every_tiling_fits(
     name: str,
 ):
     element, instruction = kind
-    problem = Attention(batch, m, n, keys, depth, element, is_partial, instruction)
+    problem = Attention(batch, m, n, keys, depth, element, is_partial, element, instruction)
     found = attention_tilings(problem, target(name))
     assert found
     for tiling in found:
@@ -61,7 +61,7 @@ def test_every_tiling_fits(
 
 
 def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
-    problem = Attention(32, 2048, 128, 2048, 128, 2, True, HALVES)
+    problem = Attention(32, 2048, 128, 2048, 128, 2, True, 2, HALVES)
     best = attention_tilings(problem, H100)[0]
     assert best.is_matrix
     assert best.split == 1
@@ -70,12 +70,12 @@ def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
 
 
 def test_few_rows_share_their_keys():
-    problem = Attention(4, 8, 64, 2048, 64, 4, True, None)
+    problem = Attention(4, 8, 64, 2048, 64, 4, True, 4, None)
     assert attention_tilings(problem, H100)[0].split > 1
 
 
 def test_a_split_leaves_every_block_two_chunks():
-    problem = Attention(1, 1, 64, 256, 64, 4, False, None)
+    problem = Attention(1, 1, 64, 256, 64, 4, False, 4, None)
     for tiling in attention_tilings(problem, H100):
         assert tiling.split == 1 or 2 * tiling.split * tiling.bk <= 256
 
@@ -86,22 +86,22 @@ def test_a_split_leaves_every_block_two_chunks():
         (
             "F.scaled_dot_product_attention(torch.randn(2, 37, 40), torch.randn(2, 65, 40), "
             "torch.randn(2, 65, 24), is_causal=True)",
-            Attention(2, 37, 24, 65, 40, 4, True, SPLIT),
+            Attention(2, 37, 24, 65, 40, 4, True, 4, SPLIT),
         ),
         (
             "F.scaled_dot_product_attention(*(torch.randn(1, 8, 64, 32, dtype=torch.bfloat16) "
             "for _ in range(3)))",
-            Attention(8, 64, 32, 64, 32, 2, False, HALVES),
+            Attention(8, 64, 32, 64, 32, 2, False, 2, HALVES),
         ),
         (
             "F.scaled_dot_product_attention(torch.randn(1, 8, 1, 32), torch.randn(1, 2, 64, 32), "
             "torch.randn(1, 2, 64, 32), enable_gqa=True)",
-            Attention(2, 4, 32, 64, 32, 4, False, SPLIT),
+            Attention(2, 4, 32, 64, 32, 4, False, 4, SPLIT),
         ),
         (
             "F.scaled_dot_product_attention(torch.randn(3, 1, 32), torch.randn(3, 64, 32), "
             "torch.randn(3, 64, 32))",
-            Attention(3, 1, 32, 64, 32, 4, False, None),
+            Attention(3, 1, 32, 64, 32, 4, False, 4, None),
         ),
     ],
 )
