@@ -8,7 +8,10 @@ import compile_ratios
 import compile_time
 import pytest
 from compile_time import Measured, ratios
+from measure import measure
 from rich.console import Console
+
+from tilewright.frontend.expression import parse_expression
 
 
 def test_one_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -20,9 +23,17 @@ def test_one_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert {"tilewright", "python", "torch", "xdsl"} <= results["environment"].keys()
     (program,) = results["suite84"]["programs"]
     assert program["lower_s"] == results["suite84"]["lower_s"] > 0
-    assert program["kernels"] == program["launches"] == 2
-    assert program["peak_bytes"] == program["sum_bytes"] == 32 * 32 * 32 * 4  # the weights
+    assert program["kernels"] == program["launches"] == 1
+    assert program["peak_bytes"] == program["sum_bytes"] == 0  # nothing between two kernels
     assert results["layers"]["programs"] == []
+
+
+def test_memory_between_two_kernels():
+    text = "torch.relu(torch.randn(40, 64) @ torch.randn(64, 48)) @ torch.randn(48, 40)"
+    program = parse_expression(text, fake=True)
+    measured = measure("two", program, "loop", 1)
+    assert measured.kernels == measured.launches == 2
+    assert measured.peak_bytes == measured.sum_bytes == 40 * 48 * 4
 
 
 def test_a_decoder_layer(capsys: pytest.CaptureFixture[str]):
