@@ -54,10 +54,10 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def rows() -> dict[str, list[str]]:
-    """Return the cells of the table, by the model in the first cell."""
+    """Return the cells of the table, by the first cell: a model, or a model and its attention."""
     lines = [line.strip("|").split("|") for line in PAGE.read_text().splitlines()]
     cells = [[cell.strip() for cell in line] for line in lines if len(line) == 5]
-    return {first: others for first, *others in cells if first in MODELS}
+    return {first: others for first, *others in cells if first.partition(",")[0] in MODELS}
 
 
 def counted(name: str, attention: str) -> tuple[int, int, int]:
@@ -76,7 +76,9 @@ def counted(name: str, attention: str) -> tuple[int, int, int]:
 
 
 def check(name: str, attention: str) -> None:
-    kernels, in_layer, around, _ = rows()[name]
+    table = rows()
+    row = name if name in table else f"{name}, {attention}"
+    kernels, in_layer, around, _ = table[row]
     assert counted(name, attention) == (int(kernels), int(in_layer), int(around))
 
 
