@@ -21,6 +21,8 @@ from tilewright.passes.driver.lowering import lower
 PAGE = Path(__file__).parents[2] / "docs" / "whole-models.md"
 
 LENGTH = 128
+IN_THREE_KERNELS = {("Gemma-2B", "eager")}
+"""Cases whose scores, softmax and product with the values are apart, as the page says."""
 
 
 def sizes(
@@ -54,10 +56,10 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def rows() -> dict[str, list[str]]:
-    """Return the cells of the table, by the first cell: a model, or a model and its attention."""
+    """Return the cells of the table, by the model in the first cell."""
     lines = [line.strip("|").split("|") for line in PAGE.read_text().splitlines()]
     cells = [[cell.strip() for cell in line] for line in lines if len(line) == 5]
-    return {first: others for first, *others in cells if first.partition(",")[0] in MODELS}
+    return {first: others for first, *others in cells if first in MODELS}
 
 
 def counted(name: str, attention: str) -> tuple[int, int, int]:
@@ -76,10 +78,10 @@ def counted(name: str, attention: str) -> tuple[int, int, int]:
 
 
 def check(name: str, attention: str) -> None:
-    table = rows()
-    row = name if name in table else f"{name}, {attention}"
-    kernels, in_layer, around, _ = table[row]
-    assert counted(name, attention) == (int(kernels), int(in_layer), int(around))
+    kernels, in_layer, around, _ = rows()[name]
+    more = 2 if (name, attention) in IN_THREE_KERNELS else 0
+    expected = int(kernels) + more, int(in_layer) + more, int(around)
+    assert counted(name, attention) == expected
 
 
 def test_a_row():

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Runs of random attention at three levels of IR and in the simulator, by the planner's schedule and
+by random tilings of the planner.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from random import Random
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilewright.api import interpret, lower
+from tilewright.codegen.host_function import plan_of
+from tilewright.codegen.simulator_backend import SimulatorBackend
+from tilewright.interpreters.errors import InterpreterError
+
+from .attention_cases import Array, Case, Judged, drawn_case
+from .attention_schedules import tiled
+
+CASES = 12
+"""Number of cases that each run of the tests checks."""
+
+Change = Callable[[ModuleOp], None]
+
+
+def unchanged(module: ModuleOp) -> None:
+    """Leave the Kernel IR as it is."""
+
+
+@lru_cache(maxsize=CASES)
+def judged_case(seed: int) -> tuple[Case, Judged, ModuleOp]:
+    """Return a random case, with its right results and its Torch IR."""
+    case = drawn_case(seed)
+    captured = case.captured()
+    return case, Judged(case, captured), captured.module
+
+
+def problems(seed: int, *, simulated: bool = True, change: Change = unchanged) -> Iterator[str]:
+    """
+    Yield the reasons why results of a random case are wrong. `change` changes the Kernel IR, and
+    the simulator is left out unless the case is `simulated`.
+    """
+    case, judged, module = judged_case(seed)
+    print(f"seed {seed}: {case.note}, {case.target}, {case.matrix_sums}")
+    nests = lower(module, "loop", case.target, db=False)
+    tiles = lower(nests, "tile", case.target, db=False)
+    for level in (nests, tiles):
+        yield from _problems(judged, lambda m=level: interpret(m, *case.arrays()))
+    for steps, planned in [("planner", tiles), *tiled(nests, case.target, Random(seed))]:
+        print(steps)
+        kernel = lower(planned, "kernel", case.target, db=False)
+        change(kernel)
+        yield from _problems(
+            judged,
+            lambda m=kernel: interpret(m, *case.arrays(), matrix_sums=case.matrix_sums),
+        )
+        if simulated:
+            yield from _simulated(case, judged, kernel)
+
+
+def _problems(judged: Judged, run: Callable[[], list[Array]]) -> Iterator[str]:
+    try:
+        results = run()
+    except InterpreterError as err:
+        yield str(err)
+        return
+    if problem := judged.problem(results):
+        yield problem
+
+
+def _simulated(case: Case, judged: Judged, kernel: ModuleOp) -> Iterator[str]:
+    plan = plan_of(lower(kernel, "cuda", case.target, db=False))
+    backend = SimulatorBackend(case.target, matrix_sums=case.matrix_sums)
+    execution = backend.run(plan, case.arrays())
+    yield from map(str, execution.problems)
+    if problem := judged.problem(execution.results):
+        yield problem
