@@ -11,7 +11,7 @@ from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.target import TARGETS, target
 from tilewright.frontend.expression import parse_expression
 from tilewright.passes.tile.planner.attention import Attention, attention_of
-from tilewright.passes.tile.planner.attention_tiling import MOST_COLUMNS, attention_tilings
+from tilewright.passes.tile.planner.attention_choice import MOST_COLUMNS, attention_tilings
 from tilewright.passes.tile.planner.plan_schedules import launched, weighed
 
 from ..scheduled import loops_of
