@@ -80,6 +80,19 @@ def roles_in(block: Block, axes: Sequence[SSAValue]) -> list[Role]:
     return [Role.ROW] * len(axes)
 
 
+def single_row_roles(block: Block) -> list[Role] | None:
+    """
+    Return the role of each axis of a nest whose body weights values by the scores of one row, as
+    attention of a single query does: batch or columns. Return None for other bodies.
+    """
+    axes = block.args
+    softmaxes = (op for op in block.ops if isinstance(op, loop.ReduceOp) and op.extent.value.data)
+    for score, value in (sides for op in softmaxes for sides in _weighted(op, axes)):
+        if score < value == frozenset(axes):
+            return [_role(axis in score, True) for axis in axes]
+    return None
+
+
 def is_contraction(block: Block) -> bool:
     """True if the axes of a nest, given its body, are rows and columns of a product."""
     return Role.N in axis_roles(block)
@@ -89,10 +102,7 @@ def _contraction_roles(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> li
     if 0 in reduction.axis_extents():
         return None  # it has no step, therefore no sides
     varying = _varying_loads(reduction, axes)
-    weighted = list(_weighted(reduction, axes))
-    for score, value in weighted:
-        if score < value == frozenset(axes):  # one row for each column of a batch
-            return [_role(axis in score, True) for axis in axes]
+    weighted = _weighted(reduction, axes)
     for left, right in (*weighted, *_factors(reduction, varying), *_each_load(varying)):
         if left - right and right - left and left | right == frozenset(axes):
             return [_role(axis in left, axis in right) for axis in axes]

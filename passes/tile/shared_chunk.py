@@ -31,7 +31,9 @@ from tilewright.dialects.axes import Access, extent_of, optional_mask
 from tilewright.dialects.element_types import LOWEST, number_attribute
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid, MonoidAttr
-from tilewright.dialects.types import memref_of
+from tilewright.dialects.target import WIDEST_BYTES
+from tilewright.dialects.tile.layout import with_layout
+from tilewright.dialects.types import memref_of, size_of
 from tilewright.passes.facts.products import APPROXIMATE, factor_of
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
@@ -129,12 +131,17 @@ class SharedChunk:
         return sum.results[0]
 
     def _slab(self, weight: SSAValue, type: Attribute) -> SSAValue:
-        """Return the slab of the weights of all rows and keys, rounded to `type`."""
+        """
+        Return the slab of the weights of all rows and keys, rounded to `type`. Rows that are read
+        together lie in different banks, by a pad of 16 bytes.
+        """
         if type not in self._slabs:
             value = weight if type == self.type else self._add(arith.TruncFOp(weight, type))
             row = AffineExpr.dimension(len(self.key.operands))
             keys = self.chunk.axis_extents()[0]
-            slab = memref_of(type, (extent_of(self.row) or 1, keys), tile.SHARED)
+            rows = memref_of(type, (extent_of(self.row) or 1, keys), tile.SHARED)
+            padded = tile.layout_of(rows).with_pad(rows, WIDEST_BYTES // size_of(type))
+            slab = with_layout(rows, padded)
             at = [row, self.key.at], [*self.key.operands, self.row]
             self._slabs[type] = self._add(tile.ShareOp(value, at, slab), "weights")
         return self._slabs[type]

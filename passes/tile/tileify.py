@@ -52,7 +52,7 @@ from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.nest import nest_block
-from tilewright.passes.facts.roles import axis_roles
+from tilewright.passes.facts.roles import axis_roles, single_row_roles
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.tile.kernel_schedule import record, take_planned
 from tilewright.passes.tile.lift_columns import lift_columns
@@ -75,6 +75,8 @@ def apply(kernel: loop.KernelOp, rewriter: PatternRewriter | None = None) -> til
     whole, block = kernel.body.block, nest_block(kernel)
     rewriter = rewriter or PatternRewriter(InsertPoint.at_end(whole))
     nest, roles = block.parent_op(), axis_roles(block)
+    if Role.N not in roles and isinstance(nest, loop.ForOp):
+        roles = single_row_roles(block) or roles
     extents = nest.axis_extents() if isinstance(nest, loop.ForOp) else ()
     if 0 in extents:
         block, extents, roles = Block(), (), ()  # a launch has a step: this one does nothing

@@ -12,7 +12,8 @@ from tilewright.dialects.target import target as target_named
 from tilewright.passes.facts.nest import weighs_scores
 from tilewright.passes.tile.kernel_schedule import with_added_steps
 from tilewright.passes.tile.planner.attention import attention_of
-from tilewright.passes.tile.planner.attention_tiling import AttentionTiling, attention_tilings
+from tilewright.passes.tile.planner.attention_choice import attention_tilings
+from tilewright.passes.tile.planner.attention_tiling import AttentionTiling
 from tilewright.passes.tile.planner.plan_schedules import launched
 from tilewright.passes.tile.planner.trial import first_possible
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Attention at odd lengths and dimensions, from PyTorch text to a checked run. The weights are
-computed once per block, with statistics that the threads of each row share.
+Attention at odd lengths and dimensions, from PyTorch text to a checked run. It is one kernel, whose
+blocks compute each weight once. Products of other weights with a sum of rows are here, too: their
+threads share the statistics of each row.
 """
+
+import re
 
 import pytest
 
@@ -27,24 +30,53 @@ ROWS_OF_NAN = (  # the largest score of the last three rows is -inf, which -inf 
     _SAME + "mask = torch.full((37, 45), -math.inf).tril(10); "
     "F.softmax(q @ k.transpose(-2, -1) * 0.2 + mask, -1) @ v"
 )
+MEANS = (  # weights that are no softmax, because no maximum is subtracted
+    "s, v = torch.randn(3, 37, 45), torch.randn(3, 45, 20); w = torch.exp(s); "
+    "(w / w.sum(-1, keepdim=True).clamp(min=1)) @ v"
+)
 
 
-@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING, ROWS_OF_NAN])
+@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING, ROWS_OF_NAN, MEANS])
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
 
 
 def test_weights_are_divided_approximately(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compile", "-c", ROWS_OF_NAN, "--target", "sm_90a"]) == 0
+    assert main(["compile", "-c", MEANS, "--target", "sm_90a"]) == 0
     assert "divide_approximately(expf(" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("expression", SHARED[:2])
-def test_statistics_are_shared(expression: str, capsys: pytest.CaptureFixture[str]) -> None:
+def tile_ir(expression: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the Tile IR of the only kernel of an expression."""
     assert main(["compile", "-c", expression, "--ir", "tile", "--target", "sm_90a"]) == 0
-    text = capsys.readouterr().out
-    assert "tile.share" in text
-    *_, contraction = text.split("loop.reduce %ko")
+    _, kernel = capsys.readouterr().out.split("loop.kernel")
+    return kernel
+
+
+def test_statistics_are_shared(capsys: pytest.CaptureFixture[str]) -> None:
+    text = tile_ir(MEANS, capsys)
+    assert "cooperative-reduce" in text
+    statistics, contraction = text.split("loop.reduce %ko")
+    assert "tile.combine" in statistics
+    assert "tile.share" in statistics
     stages, chunk = contraction.split("%chunk = ")
     assert "math.exp" in stages
     assert "math.exp" not in chunk
+
+
+@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NAN])
+def test_attention_computes_each_weight_once(
+    expression: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """
+    Threads combine the statistics of a chunk and share its weights. The sums of the products are
+    divided once, with correct rounding.
+    """
+    _, loop = tile_ir(expression, capsys).split("loop.reduce %ko")
+    statistics, products = loop.split("tile.share")
+    assert re.findall(r"tile\.combine .* with (max|add)", statistics) == ["max", "add"]
+    assert statistics.count("math.exp") == 1
+    assert "math.exp" not in products
+    _, epilogue = products.rsplit("loop.yield", 1)
+    assert loop.count("arith.divf") == epilogue.count("arith.divf") == 1
+    assert "afn" not in epilogue

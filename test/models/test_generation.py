@@ -199,8 +199,8 @@ def test_layers_of_any_family_are_one_function(family: str):
 
 def check_what_a_step_stores(family: str, attention: str, *numbers: int):
     """
-    Check that the mask is made in each layer: of values for all rows of the cache, only the scores
-    are stored. The number of kernels must not depend on the number of layers.
+    Check that no value for all rows of the cache is stored: masks and scores are made where they
+    are used. The number of kernels must not depend on the number of layers.
     """
     kernels: list[int] = []
     for layers in numbers:
@@ -209,7 +209,7 @@ def check_what_a_step_stores(family: str, attention: str, *numbers: int):
         module = lower(capture_decode_step(model, 48).module, Level.LOOP)
         stored = [memref_type(o.memref) for o in module.walk() if isinstance(o, memref.AllocOp)]
         assert {type.element_type for type in stored} == {f32}
-        assert {s for type in stored if 48 in (s := type.get_shape())} == {(1, 4, 1, 48)}
+        assert not [type for type in stored if 48 in type.get_shape()]
         kernels.append(sum(isinstance(op, loop.KernelOp) for op in module.walk()))
     assert len({*kernels}) == 1
 

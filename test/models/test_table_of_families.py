@@ -21,6 +21,8 @@ from tilewright.passes.driver.lowering import lower
 PAGE = Path(__file__).parents[2] / "docs" / "whole-models.md"
 
 LENGTH = 128
+IN_THREE_KERNELS = {("Gemma-2B", "eager")}
+"""Cases whose scores, softmax and product with the values are apart, as the page says."""
 
 
 def sizes(
@@ -77,7 +79,9 @@ def counted(name: str, attention: str) -> tuple[int, int, int]:
 
 def check(name: str, attention: str) -> None:
     kernels, in_layer, around, _ = rows()[name]
-    assert counted(name, attention) == (int(kernels), int(in_layer), int(around))
+    more = 2 if (name, attention) in IN_THREE_KERNELS else 0
+    expected = int(kernels) + more, int(in_layer) + more, int(around)
+    assert counted(name, attention) == expected
 
 
 def test_a_row():

@@ -25,7 +25,8 @@ The scores are then read once, and need not be stored (`fuse-scores`). Rows may 
 The rewrite is legal if all weights are of the same scores, and if no other value of the products
 depends on their maximum. A score that is hidden in one of the reductions must be hidden in all, or
 it must be minus infinity itself (`hidden_scores`). If the products count their values as finite,
-the conditions of hidden scores become the mask of the reduction, where they are on positions.
+the conditions of hidden scores become the mask of the reduction, where they are on positions. A
+conjunction has several conditions; those that are not on positions stay selects.
 
 In a row of only minus infinity the weights of `torch.softmax` are NaN, but those of the reduction
 are 0. Unless the maximum is clamped to finite numbers, `%maximum - %maximum` is added to each sum:
@@ -33,7 +34,7 @@ it is NaN if the maximum is not finite, and else 0. Weights may be divided by th
 product is divided. Weights may be rounded to a half type: the reduction does not round them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -228,32 +229,40 @@ def _replace(softmax: OnlineSoftmax, nest: loop.ForOp) -> None:
 
 def _mask(nest: loop.ForOp) -> None:
     """
-    Mask the yield of the softmax in `nest` where its score is hidden by a condition on positions.
+    Mask the yield of the softmax in `nest` where its score is hidden by conditions on positions.
     """
     for op in nest.body.block.ops:
-        if not isinstance(op, loop.ReduceOp):
-            continue
-        score, *values = op.yield_op.values
-        masks: list[Access] = []
-        while (hidden := _hidden_by_positions(score)) is not None:
-            score, mask = hidden
-            masks.append(mask)
-        new = loop.YieldOp([score, *values], conjunction(masks))
-        Rewriter.replace_op(op.yield_op, new, [])
+        if isinstance(op, loop.ReduceOp):
+            score, *values = op.yield_op.values
+            score, masks = _hidden_by_positions(score)
+            new = loop.YieldOp([score, *values], conjunction(masks))
+            Rewriter.replace_op(op.yield_op, new, [])
     erase_dead(nest)
 
 
-def _hidden_by_positions(score: SSAValue) -> tuple[SSAValue, Access] | None:
+def _hidden_by_positions(score: SSAValue) -> tuple[SSAValue, Sequence[Access]]:
     """
-    Return the value of a score, and the mask where it is not minus infinity, if one hides it.
+    Return a score and the masks where conditions on positions do not hide it. It is the given score
+    less the selects that hide nothing else.
     """
-    select = score.owner
-    if not isinstance(select, arith.SelectOp) or not is_constant(select.rhs, -inf):
-        return None
-    predicate = select.cond.owner
-    if not isinstance(predicate, loop.PredicateOp):
-        return None
-    return select.lhs, (predicate.map.data.results, predicate.indices)
+    masks, value = list[Access](), score
+    while isinstance(select := value.owner, arith.SelectOp) and is_constant(select.rhs, -inf):
+        conditions = [condition.owner for condition in _conjuncts(select.cond)]
+        predicates = [each for each in conditions if isinstance(each, loop.PredicateOp)]
+        masks.extend((each.map.data.results, each.indices) for each in predicates)
+        if score is value and len(predicates) == len(conditions):
+            score = select.lhs
+        value = select.lhs
+    return score, masks
+
+
+def _conjuncts(condition: SSAValue) -> Iterator[SSAValue]:
+    """Yield the conditions that all hold where `condition` holds."""
+    if isinstance(op := condition.owner, arith.AndIOp):
+        yield from _conjuncts(op.lhs)
+        yield from _conjuncts(op.rhs)
+    else:
+        yield condition
 
 
 class FuseOnlinePass(ModulePass):

@@ -43,7 +43,10 @@ class Attention(NamedTuple):
     is_partial: bool
     """True if the mask excludes whole chunks of keys, as above a diagonal."""
     instruction: MatrixInstruction | None
-    """Matrix instruction that can add the products of the scores, or None."""
+    """
+    Matrix instruction that can add the products of the scores, or None: the scores of a single row
+    are no product of two sides.
+    """
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -75,7 +78,7 @@ def attention_of(launch: tile.LaunchOp) -> Attention | None:
         max((inner.extent.value.data for inner in scores), default=0),
         min(map(size_of, values)),
         leaves_out_steps(op),
-        _instruction(scores, values),
+        _instruction(scores, values) if sizes[Role.M] > 1 else None,
     )
 
 

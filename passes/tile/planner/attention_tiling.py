@@ -16,15 +16,11 @@ A block owns `m` rows and all columns, and does `bk` keys in a step. Threads alo
 when they compute scores, and columns when they multiply (`share-scores`).
 """
 
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import f32
 
-from tilewright.dialects.kernel_like import MAX_CLUSTER
-from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.matrix_instruction import LANES_M
 from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.dialects.types import size_of
@@ -32,16 +28,21 @@ from tilewright.passes.cost import time_models
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.cost.matrix_clocks import WarpTile, matrix_clocks
 from tilewright.passes.tile.planner.attention import Attention
-from tilewright.passes.tile.rebind import next_power_of_two
-
-MOST_COLUMNS = 256
-"""Most columns that a block owns; several blocks share the columns of longer rows."""
 
 _REGISTERS_BESIDE = 56
 """Registers of a thread beside its sums and weights: addresses, statistics, operands."""
 
-_WARPS_TO_HIDE = 8
-"""Warps of an SM that suffice to hide latencies behind arithmetic."""
+_LATENCY = {Join.CLUSTER: 0.1e-6, Join.LAST_BLOCK: 0.35e-6}
+"""
+Seconds to load the sums of another block of a cluster, or from the L2 cache. The machine code for
+sm_90a loads those of one block after another.
+"""
+
+_WARPS_TO_HIDE, _FEW_WARPS_TO_HIDE = 8, 4
+"""
+Warps of an SM that suffice to hide latencies behind arithmetic, and behind matrix instructions on
+halves.
+"""
 
 _WEIGHT, _ROW, _CHUNK = 10, 50, 100
 """
@@ -129,7 +130,7 @@ class AttentionTiling(NamedTuple):
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target."""
-        joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 6 * self.elements
+        joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 3 * self.elements
         registers = max(self.registers(), joined)
         return target.blocks_per_sm(self.threads, self.shared_bytes(problem), registers) > 0
 
@@ -147,17 +148,14 @@ class AttentionTiling(NamedTuple):
         clocks = most * chunks * self._chunk_clocks(problem, target)
         staged = most * chunks * self._staged_bytes(problem)
         rounds = -(-most // resident) * chunks
-        arithmetic = clocks / min(1.0, warps / _WARPS_TO_HIDE) / target.clock
+        enough = _FEW_WARPS_TO_HIDE if self._holds_weights(problem) else _WARPS_TO_HIDE
+        arithmetic = clocks / min(1.0, warps / enough) / target.clock
         waiting = rounds * time_models.MEMORY
         if self.depth == 1:  # nothing is requested ahead: only other blocks compute meanwhile
             arithmetic += waiting / resident
-        joining = 0.0
-        if self.split > 1:
-            of_each = self._joined_bytes() / L2_BYTES / target.clock
-            joining = time_models.JOIN[self.join] + self.split * of_each
         return (
             time_models.MEMORY
-            + joining
+            + self._joining(target)
             + max(
                 arithmetic,
                 staged / L2_BYTES / target.clock,
@@ -165,6 +163,13 @@ class AttentionTiling(NamedTuple):
                 waiting / max(self.depth - 1, 1),
             )
         )
+
+    def _joining(self, target: Target) -> float:
+        """Return the seconds to join the splits: a thread loads the sums of one after another."""
+        if self.split == 1:
+            return 0.0
+        of_each = _LATENCY[self.join] + self._joined_bytes() / L2_BYTES / target.clock
+        return time_models.JOIN[self.join] + self.split * of_each
 
     def _staged_bytes(self, problem: Attention) -> int:
         """Return the bytes of keys and values in a chunk."""
@@ -242,96 +247,3 @@ def _bytes(problem: Attention) -> int:
     """Return the bytes of the operands and of the result, each once."""
     row = problem.depth + problem.n
     return problem.batch * problem.element * row * (problem.m + problem.keys)
-
-
-_MATRIX_KEYS, _KEYS = (16, 32, 64, 128), (8, 16, 32, 64)
-"""Keys of a chunk for matrix instructions, and for multiply-adds."""
-
-_WARPS = (1, 2, 4, 8)
-
-_ROWS_OF_THREAD, _THREADS_ALONG_ROWS = (8, 4, 2, 1), (2, 4, 8, 16, 32)
-
-_DEPTHS = (1, 2, 3)
-
-_SPLITS = (2, 4, 8, 16, 32)
-
-_FEW_COLUMNS = 64
-"""Most columns for which lanes have registers for the sums of 32 rows."""
-
-
-@lru_cache  # the same attention recurs in every layer of a model
-def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionTiling]:
-    """Return the possible tilings, the fastest first; at least one."""
-    whole = [*_matrix_tilings(problem), *_tilings(problem)]
-    every = [each for tiling in whole for each in _split(tiling, problem, target)]
-    possible = [tiling for tiling in every if tiling.fits(problem, target)]
-    return sorted(
-        possible or [fewest_elements(problem)], key=lambda t: _preference(t, problem, target)
-    )
-
-
-def fewest_elements(problem: Attention) -> AttentionTiling:
-    """Return a tiling whose threads have as few elements as possible."""
-    return AttentionTiling(8, _columns(problem), _KEYS[0], 1, 1, 1, is_matrix=False)
-
-
-def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> tuple[float, ...]:
-    """
-    Return a sort key: the time in buckets of 2 %, then few splits, two slots, long chunks, and many
-    rows.
-    """
-    about = time_models.time_bucket(tiling.seconds(problem, target), within=0.02)
-    return about, tiling.split, abs(tiling.depth - 2), -tiling.bk, -tiling.m
-
-
-def _columns(problem: Attention) -> int:
-    return min(MOST_COLUMNS, max(16, next_power_of_two(problem.n)))
-
-
-def _matrix_tilings(problem: Attention) -> Iterator[AttentionTiling]:
-    """
-    Yield the tilings in which each warp owns tiles of 16 rows, and all keys of a chunk. A warp owns
-    32 rows if its lanes have registers for them.
-    """
-    instruction, n = problem.instruction, _columns(problem)
-    if instruction is None or problem.depth % instruction.fragments.k:
-        return
-    rows = (2,) if instruction.is_split or n > _FEW_COLUMNS else (2, 4)
-    for bk, warps, fm, depth in product(_suited(_MATRIX_KEYS, problem), _WARPS, rows, _DEPTHS):
-        tiling = AttentionTiling(
-            warps * fm * LANES_M, n, bk, fm, min(n, bk) // LANES_N, depth, is_matrix=True
-        )
-        if tiling.m < 2 * problem.m or tiling.m == 2 * LANES_M:
-            yield tiling
-
-
-def _tilings(problem: Attention) -> Iterator[AttentionTiling]:
-    """Yield the tilings for multiply-adds."""
-    n = _columns(problem)
-    sizes = product(_suited(_KEYS, problem), _ROWS_OF_THREAD, _THREADS_ALONG_ROWS, _DEPTHS)
-    for bk, fm, rows, depth in sizes:
-        tiling = AttentionTiling(fm * rows, n, bk, fm, 4, depth, is_matrix=False)
-        is_whole = tiling.threads % WARP_SIZE == 0 and tiling.threads <= 256
-        if is_whole and tiling.m < 2 * max(problem.m, 4):
-            yield tiling
-
-
-def _split(
-    tiling: AttentionTiling, problem: Attention, target: Target
-) -> Iterator[AttentionTiling]:
-    """
-    Yield a tiling, then the same with keys that several blocks share, if it leaves SMs idle. Each
-    block has at least two chunks.
-    """
-    yield tiling
-    blocks = problem.batch * -(-problem.m // tiling.m) * -(-problem.n // tiling.n)
-    chunks = -(-problem.keys // tiling.bk)
-    for split in (split for split in _SPLITS if 2 * split <= chunks and blocks < target.sms):
-        if target.has_clusters and split <= MAX_CLUSTER:
-            yield tiling._replace(split=split, join=Join.CLUSTER)
-        yield tiling._replace(split=split)
-
-
-def _suited(keys: Sequence[int], problem: Attention) -> Sequence[int]:
-    """Return the lengths of chunks that are at most the number of keys, rounded up."""
-    return [bk for bk in keys if bk <= next_power_of_two(max(problem.keys, _KEYS[0]))]

@@ -14,7 +14,7 @@ becomes
     } planned "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
 
 There are four kinds of kernels, each with its choices and a model of their time: contractions
-(`tiling_choice.py`), attention (`attention_tiling.py`), rows (`row_assignment_choice.py`) and
+(`tiling_choice.py`), attention (`attention_choice.py`), rows (`row_assignment_choice.py`) and
 elements (`element_assignment.py`). The planner takes the fastest choice. Options that depend on
 nothing else (which operands are staged, pads, swizzles) are left to their pass.
 
@@ -47,7 +47,7 @@ from tilewright.passes.tile.kernel_schedule import (
 )
 from tilewright.passes.tile.lift_columns import lift_columns
 from tilewright.passes.tile.planner.attention import attention_of
-from tilewright.passes.tile.planner.attention_tiling import attention_tilings, fewest_elements
+from tilewright.passes.tile.planner.attention_choice import attention_tilings, fewest_elements
 from tilewright.passes.tile.planner.contraction import contraction_of
 from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
 from tilewright.passes.tile.planner.pinned_steps import (

@@ -175,7 +175,7 @@ class Layers(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         for layer in self.layers:
-            x = torch.softmax(layer(x), -1)
+            x = torch.log_softmax(layer(x), -1)
         return x
 
 

@@ -27,7 +27,7 @@
 // KEYS:           %keys = tile.stage (%j, %k_1) in [64, 40] {
 // KEYS:           loop.load %keys[%uk * 32 + %tn * 4 + %vn, %ki * 4 + %kv]
 // KEYS:           tile.combine %masked across %tn, %vn, %uk with max : f32
-// KEYS:           tile.share %weight at [%tm * 2 + %vm, %uk * 32 + %tn * 4 + %vn] : memref<16x64xf32, 3 : i64>
+// KEYS:           tile.share %weight at [%tm * 2 + %vm, %uk * 32 + %tn * 4 + %vn] : memref<16x64xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 
 // The planner shares scores.
 // DEFAULT: loop.reduce {{.*}} with softmax fastmath<nnan,ninf> {

@@ -24,9 +24,9 @@
 // CHECK-NEXT:        %7 = arith.subf %masked, %finite : f32
 // CHECK-NEXT:        %weight = math.exp %7 fastmath<afn> : f32
 // CHECK-NEXT:        %8 = tile.combine %weight across %tn with add : f32
-// CHECK-NEXT:        %weights = tile.share %weight at [%tm, %tn] : memref<16x16xf32, 3 : i64>
+// CHECK-NEXT:        %weights = tile.share %weight at [%tm, %tn] : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 // CHECK-NEXT:        %9 = loop.reduce %kk in 16 with add {
-// CHECK-NEXT:          %10 = loop.load %weights[%tm, %kk] : memref<16x16xf32, 3 : i64>
+// CHECK-NEXT:          %10 = loop.load %weights[%tm, %kk] : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 // CHECK-NEXT:          %g = loop.load %v[%ko * 16 + %kk, %tn] : memref<32x16xf32>
 // CHECK-NEXT:          %11 = arith.mulf %10, %g fastmath<nnan,ninf> : f32
 // CHECK-NEXT:          loop.yield %11 : f32
@@ -67,9 +67,9 @@ loop.kernel @causal(%q: memref<32x8xf32>, %key: memref<32x8xf32>, %v: memref<32x
 // CHECK:             %2 = tile.combine %masked across %tn, %uk with max : f32
 // CHECK:             %5 = arith.mulf %weight, %b : f32
 // CHECK-NEXT:        %6 = tile.combine %5 across %tn, %uk with add where [30 + %bm * 16 + %tm - %ko * 16 - %uk * 8 - %tn] : f32
-// CHECK-NEXT:        %weights = tile.share %weight at [%tm, %uk * 8 + %tn] : memref<16x16xf32, 3 : i64>
+// CHECK-NEXT:        %weights = tile.share %weight at [%tm, %uk * 8 + %tn] : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 // CHECK-NEXT:        %7 = loop.reduce %kk in 16 with add {
-// CHECK-NEXT:          %8 = loop.load %weights[%tm, %kk] : memref<16x16xf32, 3 : i64>
+// CHECK-NEXT:          %8 = loop.load %weights[%tm, %kk] : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 // CHECK-NEXT:          %g = loop.load %v[%ko * 16 + %kk, %un * 8 + %tn] where [19 - %un * 8 - %tn, 64 - %ko * 16 - %kk] : memref<65x20xf32>
 // CHECK-NEXT:          %9 = arith.mulf %8, %g : f32
 // CHECK-NEXT:          loop.yield %9 where [30 + %bm * 16 + %tm - %ko * 16 - %kk] : f32
@@ -96,9 +96,9 @@ loop.kernel @scores(%s: memref<37x65xf32>, %biases: memref<65xf32>, %v: memref<6
 // CHECK:         tile.launch (%tm = thread 16 m, %tn = thread 8 n, %uk = register 4) {
 // CHECK:             %masked = arith.select
 // CHECK:             [[N:%\d+]] = arith.truncf %weight : f32 to bf16
-// CHECK-NEXT:        %weights = tile.share [[N]] at [%tm, %uk * 8 + %tn] : memref<16x32xbf16, 3 : i64>
+// CHECK-NEXT:        %weights = tile.share [[N]] at [%tm, %uk * 8 + %tn] : memref<16x32xbf16, #tile.layout<pad [0, 8]>, 3 : i64>
 // CHECK-NEXT:        loop.reduce %kk in 32 with add {
-// CHECK-NEXT:          [[W:%\d+]] = loop.load %weights[%tm, %kk] : memref<16x32xbf16, 3 : i64>
+// CHECK-NEXT:          [[W:%\d+]] = loop.load %weights[%tm, %kk] : memref<16x32xbf16, #tile.layout<pad [0, 8]>, 3 : i64>
 // CHECK-NEXT:          [[WIDE:%\d+]] = arith.extf [[W]] : bf16 to f32
 // CHECK-NEXT:          %g = loop.load %v[%ko * 32 + %kk, %tn] where [49 - %ko * 32 - %kk] : memref<50x8xbf16>
 // CHECK-NEXT:          %h = arith.extf %g : bf16 to f32

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Attention to the filled rows of a cache, up to a position that is an input. The sum over values
-visits only chunks up to the position, and blocks of scores beyond it run no step. Rows beyond it
-may hold anything, even NaN if they have a chunk of their own.
+Attention to the filled rows of a cache, up to a position that is an input. The reduction visits
+only chunks up to the position. Rows beyond it may hold anything, even NaN if they have a chunk of
+their own. If only scores are computed, blocks of scores beyond the position run no step.
 """
 
 import re
@@ -28,8 +28,8 @@ SYNC = "double-buffer{depth=2},pipeline-k-outer{lookahead=1}"
 CP_ASYNC = "double-buffer{depth=3},async-copy,pipeline-k-outer{lookahead=2}"
 TMA = "double-buffer{depth=2},tma-copy,pipeline-k-outer{lookahead=1}"
 SCHEDULE = (
-    f"tileify{{{{columns=true}}}},chunk-matmul-k{{{{bk={CHUNK}}}}},"
-    "blockify-launch{{m=16 n=16}},cooperative-reduce,stage-inputs,"
+    f"tileify,chunk-matmul-k{{{{bk={CHUNK}}}}},"
+    "blockify-launch{{m=16 n=16}},share-scores,stage-inputs,"
     "register-tile{{fm=2 fn=2 vm=1 vn=1 fk=4 min_blocks=0}},{ring},mark-unroll"
 )
 
@@ -83,8 +83,9 @@ def check(attention: Attention, pipeline: str, cases: list[list[Tensor]]) -> str
 
 
 def bounds_in(text: str) -> list[str]:
-    """Return the upper bounds of the loops over chunks, in order."""
-    return re.findall(r"%ko in [^{]*below \[([^\]]*)\]", text)
+    """Return the upper bounds of the loops over chunks that depend on an input, in order."""
+    bounds = re.findall(r"%ko in [^{]*below \[([^\]]*)\]", text)
+    return [bound for bound in bounds if re.search(r"%\d", bound)]
 
 
 SOME = [(filled, 69), (sliding, 64), (negated, 69)]
@@ -110,30 +111,42 @@ def check_positions(attention: Attention, rows: int) -> None:
     rows.
     """
     positions = (0, CHUNK - 1, CHUNK, 30, rows - 1, rows, -1, LONGEST.min, LONGEST.max)
-    text = check(attention, "to-tile", [tensors(rows, position) for position in positions])
-    scores, values = bounds_in(text)
-    assert re.search(r"%\d+", scores)
-    assert re.fullmatch(rf"\(%\d+ \+ {CHUNK - 1}\) floordiv {CHUNK}", values)
+    cases = [tensors(rows, position) for position in positions]
+    text = check(attention, SCHEDULE.format(ring=SYNC), cases)
+    assert_bounded(text)
+    starts = re.findall(r"%ko in \d+ from \[([^\]]*)\]", text)
+    assert all(re.fullmatch(rf"%\d+ floordiv {CHUNK}", start) for start in starts)
+    assert len(starts) == (attention is not filled)
+
+
+def assert_bounded(text: str) -> None:
+    """Assert that the chunks of attention end at the position."""
+    (bound,) = bounds_in(text)
+    assert re.fullmatch(rf"\(%\d+ \+ {CHUNK - 1}\) floordiv {CHUNK}", bound)
 
 
 @needs_nvrtc
 @pytest.mark.parametrize("ring", [SYNC, CP_ASYNC, TMA])
 def test_several_queries(ring: str):
     cases = [tensors(53, position, queries=20) for position in (0, 7, 8, 29, 52)]
-    text = check(filled, SCHEDULE.format(ring=ring), cases)
-    scores, values = bounds_in(text)
-    assert re.fullmatch(r"%\d+ \* 2 - %bn \* 32", scores)
-    assert re.fullmatch(rf"\(%\d+ \+ {CHUNK - 1}\) floordiv {CHUNK}", values)
+    assert_bounded(check(filled, SCHEDULE.format(ring=ring), cases))
 
 
 @needs_nvrtc
 def test_rows_beyond_the_position_may_be_nan():
-    inputs = tensors(69, 3 * CHUNK - 1)
-    clean = [tensor.clone() for tensor in inputs]
-    for rows in inputs[1:3]:
-        rows[..., 3 * CHUNK :, :] = torch.nan
+    """The planner's schedule skips chunks, too."""
+    inputs = tensors(133, 0)
     module = lowered(filled, inputs)
     run(module, "to-tile")
+    (bounds,) = bounds_in(str(module))
+    found = re.search(r"\(%\d+ \+ \d+\) floordiv (\d+)", bounds)
+    assert found
+    chunk = int(found[1])
+    assert chunk < 133
+    inputs[-1][0] = chunk - 1
+    clean = [tensor.clone() for tensor in inputs]
+    for rows in inputs[1:3]:
+        rows[..., chunk:, :] = torch.nan
     found, expected = simulate_all(module, [inputs, clean])
     assert torch.equal(found, expected)
 
@@ -149,6 +162,12 @@ def written_out(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
     return torch.softmax(scores, -1) @ v
 
 
+def scores(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """Return only the scores of attention; those beyond the position are minus infinity."""
+    mask = torch.arange(k.shape[-2]) <= position
+    return (q[:, :2] @ k.mT).masked_fill(~mask, -torch.inf)
+
+
 def per_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
     """Return attention in which each head has a position of its own."""
     mask = torch.arange(k.shape[-2]) <= position[:, None]
@@ -158,8 +177,15 @@ def per_head(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
 @needs_nvrtc
 def test_attention_written_out_sums_all_values():
     text = check(written_out, "to-tile", [tensors(69, position) for position in (8, 68)])
-    (scores,) = bounds_in(text)
-    assert re.fullmatch(r"%\d+", scores)
+    assert not bounds_in(text)
+
+
+@needs_nvrtc
+def test_blocks_of_scores_beyond_the_position_run_no_step():
+    cases = [tensors(53, position, queries=20) for position in (0, 7, 8, 29, 52)]
+    schedule = SCHEDULE.replace(",share-scores", "")
+    (bound,) = bounds_in(check(scores, schedule.format(ring=SYNC), cases))
+    assert re.fullmatch(r"%\d+ \* 2 - %bn \* 32", bound)
 
 
 @needs_nvrtc

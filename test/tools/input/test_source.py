@@ -26,7 +26,7 @@ def test_all_levels_are_printed(tilewright: Tilewright, model: str):
     assert "layers.1" not in torch.out
     loops = tilewright("compile", model, *SHORT, "--ir", "loop", "-o", "loops.mlir")
     assert (loops.out, loops.err) == ("", "wrote loops.mlir\n")
-    assert "loop.kernel @scaled_dot_product_attention(" in Path("loops.mlir").read_text()
+    assert "loop.kernel @scaled_dot_product_attention_add_mul(" in Path("loops.mlir").read_text()
 
 
 def test_short_models_have_a_default_length_of_their_own(tilewright: Tilewright, model: str):
@@ -53,7 +53,7 @@ def test_one_file_of_cuda_and_the_plan(tilewright: Tilewright, model: str):
 def test_kernels_are_explained(tilewright: Tilewright, model: str):
     ended = tilewright("explain", model, *SHORT)
     assert ended.code == 0
-    assert "\nscaled_dot_product_attention\n  schedule  tileify" in ended.out
+    assert "\nscaled_dot_product_attention_add_mul\n  schedule  tileify" in ended.out
 
 
 def test_an_existing_folder_is_refused_before_compiling(tilewright: Tilewright, model: str):

@@ -27,10 +27,6 @@ from tilewright.passes.driver.pipelines import TO_LOOP, passes_of
 
 from ...decompose.conftest import assert_same
 
-ONLINE = TO_LOOP.replace("fuse-rows", "fuse-rows{online=true}").replace(
-    "merge-siblings", "fuse-online,fuse-scores,merge-siblings"
-)
-
 Attention = Callable[..., Any]
 Inputs = Sequence[Tensor]
 
@@ -92,6 +88,18 @@ def cached(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
     return attend(q, k, v, (torch.arange(k.shape[-2]) <= position).view(1, -1))
 
 
+def cached_window(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """Return attention to the last six keys up to a position."""
+    row = torch.arange(k.shape[-2])
+    return attend(q, k, v, ((row <= position) & (row > position - 6)).view(1, -1))
+
+
+def cached_some(q: Tensor, k: Tensor, v: Tensor, position: Tensor) -> Tensor:
+    """Return attention to the keys up to a position, except the key two before it."""
+    row = torch.arange(k.shape[-2])
+    return attend(q, k, v, ((row <= position) & (row != position - 2)).view(1, -1))
+
+
 def eager(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.softmax(q @ k.mT * 0.2, -1) @ v
 
@@ -126,6 +134,8 @@ ONE_KERNEL: list[tuple[Attention, Inputs]] = [
     (masked, [*tensors(), ADDED]),
     (cached, [*tensors(), POSITION]),
     (cached, [*tensors(rows=1), POSITION]),
+    (cached_window, [*tensors(), POSITION]),
+    (cached_some, [*tensors(), POSITION]),
     (causal, HALVES),
     (plain, tensors(dtype=torch.float16)),
     (eager, tensors()),
@@ -139,7 +149,7 @@ ONE_KERNEL: list[tuple[Attention, Inputs]] = [
 def online(attention: Attention, inputs: Inputs) -> ModuleOp:
     """Return the Loop IR of `attention` with online softmax."""
     module = lower(api.capture(attention, *inputs).module, Level.TENSOR)
-    PassManager(context()).run(module, passes_of(ONLINE))
+    PassManager(context()).run(module, passes_of(TO_LOOP))
     return module
 
 
@@ -173,6 +183,8 @@ def test_attention_is_one_kernel(attention: Attention, inputs: Inputs) -> None:
         (causal, tensors(rows=257, keys=260), 1),
         (window, tensors(), 2),
         (cached, [*tensors(), POSITION], 1),
+        (cached_window, [*tensors(), POSITION], 2),
+        (cached_some, [*tensors(), POSITION], 1),
         (masked, [*tensors(), KEPT], 0),
         (eager_causal, tensors(), 0),
     ],

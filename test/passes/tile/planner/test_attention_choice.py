@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tilings of attention that the planner offers and chooses."""
+
+import hypothesis.strategies as st
+import pytest
+from draws import drawn
+from hypothesis import given, settings
+
+from tilewright.dialects import loop
+from tilewright.dialects.matrix_instruction import MatrixInstruction
+from tilewright.dialects.target import TARGETS, target
+from tilewright.frontend.expression import parse_expression
+from tilewright.passes.tile.planner.attention import Attention, attention_of
+from tilewright.passes.tile.planner.attention_choice import MOST_COLUMNS, attention_tilings
+from tilewright.passes.tile.planner.plan_schedules import launched, weighed
+
+from ..scheduled import loops_of
+
+HALVES, SPLIT = MatrixInstruction.M16N8K16_BF16, MatrixInstruction.M16N8K8_TF32X3
+H100 = target("sm_90a")
+
+_sizes = st.sampled_from([1, 2, 7, 16, 33, 64, 100, 129, 512, 4096])
+
+
+@settings(max_examples=drawn(30))
+@given(
+    st.integers(1, 70),
+    _sizes,
+    st.sampled_from([1, 8, 40, 64, 128, 256, 300]),
+    _sizes,
+    st.sampled_from([0, 8, 40, 64, 128, 256]),
+    st.sampled_from([(4, None), (4, SPLIT), (2, HALVES), (2, None)]),
+    st.booleans(),
+    st.sampled_from(TARGETS),
+)
+def test_every_tiling_fits(
+    batch: int,
+    m: int,
+    n: int,
+    keys: int,
+    depth: int,
+    kind: tuple[int, MatrixInstruction | None],
+    is_partial: bool,
+    name: str,
+):
+    element, instruction = kind
+    problem = Attention(batch, m, n, keys, depth, element, is_partial, instruction)
+    found = attention_tilings(problem, target(name))
+    assert found
+    for tiling in found:
+        assert tiling.threads % 32 == 0
+        assert tiling.threads <= 1024
+        assert tiling.n >= min(n, MOST_COLUMNS)
+        assert tiling.shared_bytes(problem) <= target(name).shared_per_block
+        assert tiling.seconds(problem, target(name)) > 0
+        if tiling.is_matrix:
+            assert instruction is not None
+            assert depth % instruction.fragments.k == 0
+            assert tiling.bk % instruction.fragments.k == 0
+            assert tiling.side // tiling.fn == 4
+
+
+def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
+    problem = Attention(32, 2048, 128, 2048, 128, 2, True, HALVES)
+    best = attention_tilings(problem, H100)[0]
+    assert best.is_matrix
+    assert best.split == 1
+    assert best.depth > 1
+    assert best.seconds(problem, H100) < 140e-6
+
+
+def test_few_rows_share_their_keys():
+    problem = Attention(4, 8, 64, 2048, 64, 4, True, None)
+    assert attention_tilings(problem, H100)[0].split > 1
+
+
+def test_a_split_leaves_every_block_two_chunks():
+    problem = Attention(1, 1, 64, 256, 64, 4, False, None)
+    for tiling in attention_tilings(problem, H100):
+        assert tiling.split == 1 or 2 * tiling.split * tiling.bk <= 256
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "F.scaled_dot_product_attention(torch.randn(2, 37, 40), torch.randn(2, 65, 40), "
+            "torch.randn(2, 65, 24), is_causal=True)",
+            Attention(2, 37, 24, 65, 40, 4, True, SPLIT),
+        ),
+        (
+            "F.scaled_dot_product_attention(*(torch.randn(1, 8, 64, 32, dtype=torch.bfloat16) "
+            "for _ in range(3)))",
+            Attention(8, 64, 32, 64, 32, 2, False, HALVES),
+        ),
+        (
+            "F.scaled_dot_product_attention(torch.randn(1, 8, 1, 32), torch.randn(1, 2, 64, 32), "
+            "torch.randn(1, 2, 64, 32), enable_gqa=True)",
+            Attention(2, 4, 32, 64, 32, 4, False, SPLIT),
+        ),
+        (
+            "F.scaled_dot_product_attention(torch.randn(3, 1, 32), torch.randn(3, 64, 32), "
+            "torch.randn(3, 64, 32))",
+            Attention(3, 1, 32, 64, 32, 4, False, None),
+        ),
+    ],
+)
+def test_the_problem_of_an_expression(text: str, expected: Attention):
+    module = loops_of(parse_expression(text, fake=True))
+    (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
+    _, launch = launched(kernel)
+    assert attention_of(launch) == expected
+    found = weighed(launch, H100)
+    assert found is not None
+    assert found.problem == expected
+    assert "share-scores" in found.pipeline()
