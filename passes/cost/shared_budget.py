@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The shared memory that a block of a launch needs after lowering. The number of bytes is a sum of
-four parts: slabs with slots and padding, the mbarriers of slots that TMA fills, shared values, and
-the space of combines.
+four parts: slabs with slots and padding, the mbarriers of slots that TMA fills, shared values that
+lanes do not hold as fragments, and the space of combines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.facts.block_joins import joined_axes
 from tilewright.passes.facts.combines import ThreadJoin, join_across
+from tilewright.passes.facts.held_fragments import is_held_in_fragments
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import stages_of
 from tilewright.passes.facts.register_axes import RegisterAxes, register_axes
@@ -34,7 +35,8 @@ def shared_bytes(launch: tile.LaunchOp) -> int:
     ops = ops_in(launch)
     combines = [op for op in ops if isinstance(op, tile.CombineOp)]
     joins = _bytes_of_combines(combines, launch) if combines else 0
-    shares = sum(slab_bytes(memref_type(op.slab)) for op in ops if isinstance(op, tile.ShareOp))
+    stored = [op for op in ops if isinstance(op, tile.ShareOp) and not is_held_in_fragments(op)]
+    shares = sum(slab_bytes(memref_type(op.slab)) for op in stored)
     stages = stages_of(launch)
     by_tma = {stage.loop: stage.depth for stage in stages if stage.transport_kind is Transport.TMA}
     return (

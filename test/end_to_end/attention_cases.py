@@ -5,7 +5,7 @@ sizes. Heads of queries may share keys and values, and some keys are hidden.
 
 One element of the keys or values may be NaN or infinite, or all elements of a key large. A row that
 sees that key has PyTorch's result. A row from which it is hidden has the result of inputs without
-it. If such an element is a value, NaN is right as well (`docs/numerics.md`).
+it. A hidden value may make the result NaN as well (`docs/numerics.md`).
 """
 
 from collections.abc import Callable, Sequence
@@ -35,14 +35,22 @@ LENGTHS = (1, 2, 7, 16, 33, 64, 65, 100, 130)
 SIZES = (8, 16, 24, 32, 40, 64, 80, 96, 128)
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 GROUPED = ("enable_gqa", "repeat_interleave", "expand")
-MASKS = ("none", "causal", "bool", "float")
+MASKS = ("none", "causal", "causal", "window", "bool", "float")
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 
 LARGE = 12.0
 """Factor of the key that is large."""
 
+WINDOW = 20
+"""Number of keys that a row sees through a window."""
+
 STEPS = 1_500_000
 """Most multiply-adds of a case, which the simulator does in about a second."""
+
+
+def _window(rows: int, keys: int) -> Tensor:
+    """Return the keys that each row sees through a window; the first row sees none."""
+    return torch.ones(rows, keys, dtype=torch.bool).tril(-1).triu(-WINDOW)
 
 
 class Form(NamedTuple):
@@ -62,6 +70,8 @@ class Form(NamedTuple):
     def __call__(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the attention of queries to keys and values."""
         k, v = self._repeated(k), self._repeated(v)
+        if self.mask == "window":
+            mask = _window(q.shape[-2], k.shape[-2])
         if self.is_fused:
             is_causal, gqa = self.mask == "causal", self.grouped == "enable_gqa"
             return attend(q, k, v, mask, is_causal=is_causal, scale=self.scale, enable_gqa=gqa)
@@ -93,7 +103,7 @@ class Case(NamedTuple):
     form: Form
     inputs: Sequence[Tensor]
     clean: Sequence[Tensor]
-    """The same inputs without an element that is NaN or infinite."""
+    """Inputs without the element that is NaN or infinite."""
     sees: Array
     """True for the rows that see the key of that element."""
     may_be_nan: Array
@@ -118,7 +128,7 @@ class Case(NamedTuple):
 
 class Judged:
     """
-    The right results of a case. PyTorch's fused kernels for CPUs give 0 for some rows in which a
+    Right results of a case. PyTorch's fused kernels for CPUs give 0 for some rows in which a
     score is NaN or infinite. If there may be any, its other kernel in float64 is right.
     """
 
@@ -244,6 +254,8 @@ class _Drawing:
         """Return the mask if it is an input, and the keys that each row sees."""
         shape = self.rows, self.keys
         all_heads = (self.batch, self.heads, *shape)
+        if self.form.mask == "window":
+            return [], _window(*shape).expand(all_heads)
         if self.form.mask in ("none", "causal"):
             ones = torch.ones(shape, dtype=torch.bool)
             return [], (ones if self.form.mask == "none" else ones.tril()).expand(all_heads)

@@ -14,6 +14,7 @@ from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tilewright.codegen.mutations.mutation import dropped
 from tilewright.dialects import kernel
 from tilewright.passes.kernel.matrix_fragments import FragmentLoads
 from tilewright.passes.kernel.softmax_reduction import SoftmaxReductions
@@ -80,6 +81,9 @@ MUTANTS = [
         "arith.SubfOp(masked, largest)",
     ),
     Mutant("a chunk too few", step_bounds, "_limit", "// -factor + 1, True", "// -factor, True"),
+    Mutant(
+        "a chunk too late", step_bounds, "_limit", "(others * -1 +", "(others * -1 - factor * 8 +"
+    ),
     Mutant("fragments swapped", FragmentLoads, "_take", "+ _D0 // 4", "+ 1 - _D0 // 4"),
 ]
 
@@ -98,7 +102,8 @@ def drop_barriers(module: ModuleOp) -> None:
         while op is not None and not isinstance(op, _BARRIERS):
             op = op.next_op
         if op is not None:
-            op.detach()
+            (mutation,) = dropped(op)
+            mutation.change(op)
 
 
 @needs_nvrtc

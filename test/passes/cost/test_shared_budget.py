@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.api import lower
+from tilewright.api import capture, lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.dialects import kernel, tile
+from tilewright.frontend.expression import parse_expression
 from tilewright.passes.cost.kernel_cost import kernel_cost
 from tilewright.passes.cost.shared_budget import shared_bytes, shared_bytes_at_once
 from tilewright.passes.driver.lowering import context
@@ -51,6 +52,16 @@ def test_joined_values_take_the_place_of_slabs(parse: Parse, name: str):
     needed = shared_bytes_at_once(launch, {})
     (kernel,) = plan_of(lower(module, "cuda")).launches
     assert kernel.shared_bytes <= needed < shared_bytes(launch)
+
+
+def test_weights_that_lanes_hold_take_no_shared_memory():
+    text = (
+        "q = torch.randn(2, 64, 64, dtype=torch.bfloat16); F.scaled_dot_product_attention(q, q, q)"
+    )
+    parsed = parse_expression(text)
+    module = lower(capture(parsed.module, *parsed.args), "tile", "sm_80", db=False)
+    assert any(isinstance(op, tile.ShareOp) for op in module.walk())
+    assert_agrees(module)
 
 
 # Slots are aligned to 128 bytes: three slots of 33 floats take 480 bytes, not 396.
