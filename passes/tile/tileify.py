@@ -90,7 +90,7 @@ def apply(kernel: loop.KernelOp, rewriter: PatternRewriter | None = None) -> til
     if Role.N in roles and Role.M not in roles:
         at = roles.index(Role.N)
         axes.insert(at, AxisAttr.get(Level.BLOCK, 1, Role.M))
-        body.insert_arg(IndexType(), at).name_hint = "m"
+        rewriter.insert_block_argument(body, at, IndexType()).name_hint = "m"
     if block is whole and whole.first_op is not None:
         block = whole.split_before(whole.first_op)
     launch = tile.LaunchOp(axes, Region(body))

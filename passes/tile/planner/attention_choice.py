@@ -2,8 +2,8 @@
 """
 All tilings of attention among blocks, the fastest first by the model in `attention_tiling.py`.
 
-The rows of a block, the keys of a chunk, the part of a thread, the number of slots and the split of
-the keys depend on each other: they share the memory and the registers of a block.
+Rows of a block, keys of a chunk, elements of a thread, slots and splits depend on each other: they
+share the memory and the registers of a block.
 """
 
 from collections.abc import Iterator, Sequence
