@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The shared memory that a block of a launch needs after lowering. The number of bytes is a sum of
-four parts: slabs with slots and padding, the mbarriers of slots that TMA fills, shared values that
-lanes do not hold as fragments, and the space of combines.
+four parts: slabs with slots and padding, the mbarriers of slots that TMA fills, shared values, and
+the space of combines. Values that lanes hold as fragments take no memory.
 """
 
 from collections.abc import Mapping, Sequence

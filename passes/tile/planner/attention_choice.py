@@ -40,8 +40,7 @@ _FEW_COLUMNS = 64
 @lru_cache  # the same attention recurs in every layer of a model
 def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionTiling]:
     """Return the possible tilings, the fastest first; at least one."""
-    rings = [*_matrix_tilings(problem), *_tilings(problem)]
-    whole = [tiling for tiling in rings if tiling.depth <= _chunks(tiling, problem)]
+    whole = [*_matrix_tilings(problem), *_tilings(problem)]
     every = [each for tiling in whole for each in _split(tiling, problem, target)]
     possible = [tiling for tiling in every if tiling.fits(problem, target)]
     return sorted(
@@ -104,16 +103,11 @@ def _split(
     """
     yield tiling
     blocks = problem.batch * -(-problem.m // tiling.m) * -(-problem.n // tiling.n)
-    chunks = _chunks(tiling, problem)
+    chunks = -(-problem.keys // tiling.bk)
     for split in (split for split in _SPLITS if 2 * split <= chunks and blocks < target.sms):
         if target.has_clusters and split <= MAX_CLUSTER:
             yield tiling._replace(split=split, join=Join.CLUSTER)
         yield tiling._replace(split=split)
-
-
-def _chunks(tiling: AttentionTiling, problem: Attention) -> int:
-    """Return the chunks of all keys. A ring has at most as many slots."""
-    return -(-problem.keys // tiling.bk)
 
 
 def _suited(keys: Sequence[int], problem: Attention) -> Sequence[int]:

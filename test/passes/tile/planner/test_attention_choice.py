@@ -60,11 +60,6 @@ def test_every_tiling_fits(
             assert tiling.side // tiling.fn == 4
 
 
-def test_a_ring_has_at_most_one_slot_for_each_chunk():
-    problem = Attention(1, 33, 128, 64, 128, 2, False, 2, HALVES)
-    assert {tiling.depth for tiling in attention_tilings(problem, H100) if tiling.bk == 64} == {1}
-
-
 def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
     problem = Attention(32, 2048, 128, 2048, 128, 2, True, 2, HALVES)
     best = attention_tilings(problem, H100)[0]
