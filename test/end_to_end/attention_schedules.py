@@ -10,6 +10,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import target as target_named
 from tilewright.passes.facts.nest import weighs_scores
+from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import with_added_steps
 from tilewright.passes.tile.planner.attention import attention_of
 from tilewright.passes.tile.planner.attention_choice import attention_tilings
@@ -40,11 +41,13 @@ def _drawn_steps(
     """Return the steps of a random possible tiling that `keeps` holds for, or None."""
     lift, launch = launched(kernel)
     problem = attention_of(launch) if weighs_scores(launch) else None
-    if problem is None:
+    if problem is None or not is_rectangular(launch):
         return None
     gpu = target_named(target)
     tilings = [tiling for tiling in attention_tilings(problem, gpu) if keeps(tiling)]
     draw.shuffle(tilings)
+    if draw.choice((True, False)):  # few tilings have more keys than columns
+        tilings.sort(key=lambda tiling: tiling.bk <= tiling.n)
 
     def steps_of(tiling: AttentionTiling) -> ScheduleAttr:
         pipeline = [lift, *tiling.pipeline(problem, gpu)]
