@@ -116,11 +116,11 @@ class AttentionTiling(NamedTuple):
         score = problem.score_element * problem.depth + _PAD if problem.depth else 0
         value, weights = (problem.element * row + _PAD for row in (self.n, self.bk))
         slabs = self.m * (score + weights) + self.depth * self.bk * (score + value)
-        return max(slabs, self._joined_bytes() if self.cluster > 1 else 0)
+        return slabs + (self._joined_bytes(problem) if self.cluster > 1 else 0)
 
-    def _joined_bytes(self) -> int:
+    def _joined_bytes(self, problem: Attention) -> int:
         """Return the bytes that a block leaves for others: sums, each with both statistics."""
-        return 3 * size_of(f32) * self.m * self.n
+        return 3 * max(size_of(f32), problem.element) * self.m * self.n
 
     @property
     def cluster(self) -> int:
@@ -160,7 +160,7 @@ class AttentionTiling(NamedTuple):
             arithmetic += waiting / resident
         return (
             time_models.MEMORY
-            + self._joining(target)
+            + self._joining(problem, target)
             + max(
                 arithmetic,
                 staged / L2_BYTES / target.clock,
@@ -169,11 +169,11 @@ class AttentionTiling(NamedTuple):
             )
         )
 
-    def _joining(self, target: Target) -> float:
+    def _joining(self, problem: Attention, target: Target) -> float:
         """Return the seconds to join the splits: a thread loads the sums of one after another."""
         if self.split == 1:
             return 0.0
-        of_each = _LATENCY[self.join] + self._joined_bytes() / L2_BYTES / target.clock
+        of_each = _LATENCY[self.join] + self._joined_bytes(problem) / L2_BYTES / target.clock
         return time_models.JOIN[self.join] + self.split * of_each
 
     def _staged_bytes(self, problem: Attention) -> int:

@@ -3,9 +3,11 @@
 
 import hypothesis.strategies as st
 import pytest
+import torch
 from draws import drawn
 from hypothesis import given, settings
 
+from tilewright import api
 from tilewright.dialects import loop
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.target import TARGETS, target
@@ -114,3 +116,22 @@ def test_the_problem_of_an_expression(text: str, expected: Attention):
     assert found is not None
     assert found.problem == expected
     assert "share-scores" in found.pipeline()
+
+
+@pytest.mark.parametrize(
+    ("name", "type", "sizes"),
+    [
+        ("sm_90a", torch.float64, (8, 512, 512, 64)),  # blocks leave sums of 8 bytes for others
+        ("sm_86", torch.float16, (1, 256, 256, 256)),  # weights are in shared memory at first
+        ("sm_89", torch.float16, (32, 64, 64, 128)),  # one chunk, in which queries are staged too
+    ],
+)
+def test_the_plan_fits_in_shared_memory(
+    name: str, type: torch.dtype, sizes: tuple[int, int, int, int]
+):
+    batch, rows, keys, size = sizes
+    shapes = (batch, rows, size), (batch, keys, size), (batch, keys, size)
+    inputs = [torch.empty(shape, dtype=type) for shape in shapes]
+    captured = api.capture(torch.nn.functional.scaled_dot_product_attention, *inputs)
+    module = api.lower(captured, "tile", name, db=False)
+    assert "with softmax" in str(module)
