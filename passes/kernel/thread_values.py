@@ -11,6 +11,7 @@ from collections import ChainMap
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -166,8 +167,10 @@ class ThreadValues:
     def _reproduce(self, value: SSAValue) -> Operation:
         """
         Return an op that reproduces a value of an earlier nest, from its array or from the data of
-        an index.
+        an index. A constant of a loop is also needed where a ring is filled ahead of the loop.
         """
+        if isinstance(value.owner, arith.ConstantOp):
+            return value.owner.clone()
         if isinstance(value.owner, loop.ToIndexOp):
             return value.owner.clone({kept: self.at(kept) for kept in value.owner.operands})
         return loop.LoadOp(self._arrays[value], self.subscripts(value))

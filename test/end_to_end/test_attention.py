@@ -30,13 +30,18 @@ ROWS_OF_NAN = (  # the largest score of the last three rows is -inf, which -inf 
     _SAME + "mask = torch.full((37, 45), -math.inf).tril(10); "
     "F.softmax(q @ k.transpose(-2, -1) * 0.2 + mask, -1) @ v"
 )
+CLEANED = (  # a select of values under a mask that hides them: not one of them is NaN
+    "keep = torch.arange(32) < 20; v = torch.randn(1, 1, 32, 16); v[..., 20:, :] = torch.nan; "
+    "q, k = torch.randn(1, 1, 8, 16), torch.randn(1, 1, 32, 16); "
+    f"{_SDPA}(q, k, torch.where(keep[:, None], v, 0.0), keep[None, :].expand(8, 32))"
+)
 MEANS = (  # weights that are no softmax, because no maximum is subtracted
     "s, v = torch.randn(3, 37, 45), torch.randn(3, 45, 20); w = torch.exp(s); "
     "(w / w.sum(-1, keepdim=True).clamp(min=1)) @ v"
 )
 
 
-@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING, ROWS_OF_NAN, MEANS])
+@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING, ROWS_OF_NAN, CLEANED, MEANS])
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
 

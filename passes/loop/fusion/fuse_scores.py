@@ -151,12 +151,15 @@ def _decision(scores: FlatLaunch, weighing: Weighing, target: Target) -> Decisio
 
 def _drop_implied(rewriter: PatternRewriter, reduction: loop.ReduceOp) -> None:
     """
-    Replace selects in the body by the value for true predicates, if the mask of the yield implies
-    that the predicate is true: elsewhere nothing is joined.
+    Replace selects of the score by the value for true predicates, if the mask of the yield implies
+    that the predicate is true: elsewhere nothing is joined. Selects of the weighted values stay,
+    because `nnan` promises only that what they select is a number.
     """
     known = conditions_of(reduction.yield_op.where)
-    for op in [*reduction.body.block.ops]:
-        if not isinstance(op, arith.SelectOp):
+    ops = [*reduction.body.block.ops]
+    of_values, _ = needed_by(ops, reduction.yield_op.values[1:])
+    for op in ops:
+        if not isinstance(op, arith.SelectOp) or op in of_values:
             continue
         predicate = op.cond.owner
         if isinstance(predicate, loop.PredicateOp):

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention as attend
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright import api
@@ -204,6 +205,19 @@ def test_hidden_values_that_are_nan_have_no_effect() -> None:
     value[..., 37:, :] = torch.nan  # keys that no row attends to
     (got,) = interpret(online(causal, [query, key, value]), *map(array_of, (query, key, value)))
     assert_same(got, expected)
+
+
+def cleaned(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Return attention to the first 20 keys, with values that are 0 beyond them."""
+    keep = torch.arange(k.shape[-2]) < 20
+    mask = keep[None, :].expand(q.shape[-2], -1)
+    return attend(q, k, torch.where(keep[:, None], v, 0.0), mask)
+
+
+def test_values_that_the_program_cleans_stay_clean() -> None:
+    (reduction,) = reductions(online(cleaned, tensors()))
+    assert reduction.yield_op.mask is not None
+    assert isinstance(reduction.yield_op.values[2].owner, arith.SelectOp)
 
 
 def test_values_times_weights_of_zero_are_nan_in_softmax() -> None:
