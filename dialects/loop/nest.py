@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -56,6 +55,7 @@ from tilewright.dialects.axes import (
 from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp, types_at_the_end
+from tilewright.dialects.fastmath import counts_as_finite
 from tilewright.dialects.index import simplify
 from tilewright.dialects.loop.syntax import ForAxes, ReduceAxis
 from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
@@ -274,8 +274,12 @@ class ReduceOp(FormedOp, AxesOp):
     @property
     def counts_as_finite(self) -> bool:
         """True if the values that `softmax` weights count as finite, by the flags."""
-        flags = () if self.fastmath is None else self.fastmath.data
-        return {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS} <= {*flags}
+        return counts_as_finite(self.fastmath)
+
+    @property
+    def is_softmax(self) -> bool:
+        """True if the monoid is `softmax`."""
+        return self.monoid.data is Monoid.SOFTMAX
 
     def operands_of(self, result: int) -> Sequence[SSAValue]:
         """
@@ -283,7 +287,7 @@ class ReduceOp(FormedOp, AxesOp):
         depends. A sum of `softmax` depends on the scores, and on the values that it adds.
         """
         yielded = self.yield_op
-        if self.monoid.data is not Monoid.SOFTMAX:
+        if not self.is_softmax:
             return (*self.operands, *yielded.operands)
         values = [yielded.values[at] for at in sorted({0, result})]
         return (*self.operands, *yielded.mask_operands, *values)
@@ -306,7 +310,7 @@ class ReduceOp(FormedOp, AxesOp):
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
         verify_monoid(self.monoid, list(self.results_.types))
-        if self.fastmath is not None and self.monoid.data is not Monoid.SOFTMAX:
+        if self.fastmath is not None and not self.is_softmax:
             raise VerifyException(
                 f"'fastmath' is for the products of 'softmax'; '{self.monoid.data}' has none: put "
                 "the flags on arith.mulf"

@@ -32,11 +32,11 @@ PyTorch's fused kernels (FlashAttention-2, section 3): matrix instructions multi
 from math import inf, prod, sqrt
 
 from xdsl.dialects.builtin import IntegerType, i1
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilewright.dialects import prim, torch
 from tilewright.dialects.element_types import HALVES, LOWEST
+from tilewright.dialects.fastmath import FINITE
 from tilewright.dialects.needed_first import needed_first, operands_of
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.passes.decompose.contraction import contract, transposed
@@ -57,12 +57,6 @@ _POSITION_OPS = (
 _MANY = 256
 """
 Number of queries and of keys from which it pays to apply the mask to the statistics of rows, too.
-"""
-
-_FINITE = (FastMathFlag.NO_NANS, FastMathFlag.NO_INFS)
-"""
-Flags of products of weights and values: steps behind a mask may be skipped, even if values there
-are infinite or NaN.
 """
 
 
@@ -144,7 +138,8 @@ class ScaledDotProductAttention(Decomposition[torch.ScaledDotProductAttentionOp]
         counted = _masked_again(shifted, again).exp()
         total = counted.sum(dims).maximum(1.0)
         weights = counted if again is positions else _masked_again(shifted, positions).exp()
-        fastmath = () if positions is None else _FINITE
+        # steps behind the mask may then be skipped, even if values there are infinite or NaN
+        fastmath = () if positions is None else FINITE
         product = contract(_rounded(weights, op), transposed(value), fastmath)
         return product / total.unsqueeze(dims)
 

@@ -23,7 +23,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 
 
@@ -177,17 +176,26 @@ def whole_of(op: loop.ReduceOp) -> loop.ReduceOp | None:
     return whole if isinstance(whole, loop.ReduceOp) and chunk_of(whole) is op else None
 
 
-def weighs_scores(launch: Operation) -> bool:
-    """True if a reduction in the body of a launch has the monoid `softmax`."""
-    return any(
-        isinstance(op, loop.ReduceOp) and op.monoid.data is Monoid.SOFTMAX
-        for op in launch.regions[0].block.ops
-    )
+def softmaxes_in(block: Block) -> list[loop.ReduceOp]:
+    """Return the reductions by `softmax` directly in a block."""
+    return [op for op in block.ops if isinstance(op, loop.ReduceOp) and op.is_softmax]
 
 
 def softmax_around(op: Operation) -> loop.ReduceOp | None:
     """Return the reduction by `softmax` whose body contains `op` directly, or None."""
     around = op.parent_op()
-    if not isinstance(around, loop.ReduceOp) or around.monoid.data is not Monoid.SOFTMAX:
-        return None
-    return around
+    return around if isinstance(around, loop.ReduceOp) and around.is_softmax else None
+
+
+def needed_by(
+    ops: Sequence[Operation], values: Iterable[SSAValue]
+) -> tuple[list[Operation], list[SSAValue]]:
+    """
+    Return those of `ops` that `values` need, in order, and all values that are needed.
+    """
+    wanted, found = dict.fromkeys(values), list[Operation]()
+    for op in reversed(ops):
+        if any(result in wanted for result in op.results):
+            found.append(op)
+            wanted.update(dict.fromkeys(v for inner in ops_in(op) for v in inner.operands))
+    return found[::-1], [*wanted]

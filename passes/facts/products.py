@@ -27,9 +27,6 @@ from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 
-APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
-"""Flags of a product whose factors may be rounded, or of a function that may be approximate."""
-
 
 class Factor(NamedTuple):
     """A factor of a product."""

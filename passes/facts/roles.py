@@ -36,7 +36,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Role
-from tilewright.dialects.monoid import Monoid
 
 
 def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
@@ -143,7 +142,7 @@ def _weighted(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> Iterator[tu
     Yield, for each value that `softmax` weights, the axes with which the score varies and those
     with which the value varies, if both vary with the reduction's axis.
     """
-    if reduction.monoid.data is not Monoid.SOFTMAX:
+    if not reduction.is_softmax:
         return
     score, *values = (_sources_of(value) for value in reduction.yield_op.values)
     for value in values:

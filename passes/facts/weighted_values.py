@@ -38,7 +38,7 @@ def largest_of_step(op: loop.ReduceOp) -> tile.CombineOp | None:
     Return the op that computes the largest score of a step of `op`, if all other yielded values are
     proportional to the exponential of minus that score; None otherwise.
     """
-    if op.monoid.data is not Monoid.SOFTMAX:
+    if not op.is_softmax:
         return None
     terminator = op.yield_op
     score, *sums = terminator.values

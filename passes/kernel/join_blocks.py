@@ -6,7 +6,7 @@ Joining of values across blocks, after each block has joined its own values.
                  If the epilogue is the same for all of them, each block does a part of it
                  (`epilogue_parts.py`), or the first block does all of it. A block arrives at the
                  barrier that ends the kernel once it has read the others' values. It stores its
-                 results before it waits for the others, so that nobody waits for the stores.
+                 results before it waits for the others: no block waits for another's stores.
     last_block   each block leaves its values in global memory and arrives at a counter. The last
                  block reads the values of all, always in the same order, and goes on alone. If a
                  value is the same in all threads of a block, each thread reads the values of some

@@ -21,7 +21,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
-from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.monoid import MonoidAttr
 from tilewright.passes.facts.nest import chunk_of, softmax_around, whole_of
 from tilewright.passes.kernel.commenting import Commenting
 from tilewright.passes.kernel.emitter import Emitter
@@ -143,7 +143,7 @@ class Loops:
         """
         self.values.set_index(op.axis, _ZERO)
         self.values.keep(op.results)
-        if self._totals_of(op) is not None or op.monoid.data is Monoid.SOFTMAX:
+        if self._totals_of(op) is not None or op.is_softmax:
             carried = [result for result in op.results if not self._is_array(result)]
             self._carry(carried, self._start_of(op))
         self._lower_block(op.body.block)
@@ -162,7 +162,7 @@ class Loops:
             for result, value in carried:
                 self.values.define([result], [self.values.at(value)])
             return
-        if reduction.monoid.data is Monoid.SOFTMAX:
+        if reduction.is_softmax:
             self.softmax.join(reduction)
             return
         values = [self.values.at(value) for value in op.values]

@@ -56,7 +56,6 @@ class SoftmaxReductions:
 
     def __init__(self, values: ThreadValues, emitter: Emitter):
         self.values, self.emit = values, emitter
-        self._known: dict[loop.ReduceOp, tile.CombineOp | None] = {}
 
     def lower_largest(self, op: tile.CombineOp) -> None:
         """
@@ -64,7 +63,7 @@ class SoftmaxReductions:
         steps before. Other combines are left as they are.
         """
         around = softmax_around(op)
-        if around is None or self._largest(around) is not op:
+        if around is None or largest_of_step(around) is not op:
             return
         score, *sums = around.results
         kept = _OfScore(score, self.values, self.emit, "kept")
@@ -90,7 +89,7 @@ class SoftmaxReductions:
 
     def join(self, op: loop.ReduceOp) -> None:
         """Join the score and the values that a step of `op` yields into the results of `op`."""
-        if self._largest(op) is None:
+        if largest_of_step(op) is None:
             self._join_weighted(op)
             return
         for result, value in zip(op.results[1:], op.yield_op.values[1:], strict=True):
@@ -125,11 +124,6 @@ class SoftmaxReductions:
     def _masked(self, op: loop.ReduceOp, value: SSAValue, monoid: MonoidAttr) -> list[SSAValue]:
         """Return a yielded value where the mask of the yield holds, else the identity."""
         return self.emit.masked([self.values.at(value)], self.values.mask(op.yield_op), monoid)
-
-    def _largest(self, op: loop.ReduceOp) -> tile.CombineOp | None:
-        if op not in self._known:
-            self._known[op] = largest_of_step(op)
-        return self._known[op]
 
     def _axes(self, value: SSAValue) -> Sequence[SSAValue]:
         registers = self.values.registers

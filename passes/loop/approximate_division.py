@@ -42,8 +42,8 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
+from tilewright.dialects.fastmath import APPROXIMATE
 from tilewright.dialects.monoid import Monoid
-from tilewright.passes.facts.products import APPROXIMATE
 from tilewright.passes.loop.at_least_one import is_at_least_one
 from tilewright.passes.reporting.trace import Rule, enclosing_symbol, rewriting, skipped
 

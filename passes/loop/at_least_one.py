@@ -86,7 +86,7 @@ def _least_weighted(value: SSAValue, known: dict[SSAValue, float]) -> float:
     infinity. The value must be a sum of a reduction with `softmax`, else nothing is known.
     """
     op = value.owner
-    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not Monoid.SOFTMAX:
+    if not isinstance(op, loop.ReduceOp) or not op.is_softmax:
         return _UNKNOWN
     position = op.results.index(value)
     return _least(op.yield_op.values[position], known) if position else _UNKNOWN

@@ -29,12 +29,12 @@ from typing import Any
 from xdsl.dialects import arith
 from xdsl.dialects import math as math_dialect
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop, scalar
 from tilewright.dialects.axes import Access, canonical_access
+from tilewright.dialects.fastmath import counts_as_finite
 from tilewright.dialects.needed_first import needed_first, operands_of
 
 Known = float | int | None
@@ -106,8 +106,6 @@ _FUNCTIONS: Mapping[type[Operation], Callable[..., Any]] = {
 
 _SUMS = (arith.AddfOp, arith.SubfOp)
 
-_FINITE = {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
-
 _SMALLEST, _LARGEST = 2.0**-14, 127
 """
 Magnitudes between which results are trusted: no float type rounds them to zero, not even a half,
@@ -164,7 +162,7 @@ class _Beyond:
                 return self._computed(op)
 
     def _drops_nan(self, op: arith.MulfOp) -> bool:
-        return self.if_finite and _FINITE <= {*op.fastmath.data}
+        return self.if_finite and counts_as_finite(op.fastmath)
 
     def _needs(self, mask: Access) -> bool:
         """True if a mask holds only where the condition does, because it contains the condition."""

@@ -24,7 +24,6 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.monoid import Monoid
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.facts.roles import index_sources
@@ -62,7 +61,7 @@ def _contracts(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -
     nest = [*chunks_of(op)]
     if any(0 in chunk.axis_extents() for chunk in nest):
         return False
-    if op.monoid.data is Monoid.SOFTMAX:
+    if op.is_softmax:
         return _weights(nest[-1], rows, columns)
     steps = {chunk.axis for chunk in nest}
     loads = [load for c in nest for load in c.body.block.ops if isinstance(load, loop.LoadOp)]

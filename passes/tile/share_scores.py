@@ -54,9 +54,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile.attributes import Axis, Level
-from tilewright.passes.facts.nest import nested_chunk
+from tilewright.passes.facts.nest import nested_chunk, softmaxes_in
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.tile.kernel_schedule import is_scheduled
@@ -75,7 +74,7 @@ class ShareScoresPass(SchedulingPass, RewritePattern):
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
             return "its scores are shared already"
-        wholes = _softmaxes(launch)
+        wholes = softmaxes_in(launch.body.block)
         if not wholes:
             return "it has no reduction by softmax"
         if not launch.thread_axes():
@@ -95,12 +94,6 @@ class ShareScoresPass(SchedulingPass, RewritePattern):
         sharing = _Sharing(launch)
         sharing.rebinding.finish(launch, rewriter, sharing.clone)
         share_values(kernel, rewriter)
-
-
-def _softmaxes(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
-    """Return the reductions by softmax in the body of the launch."""
-    reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
-    return [op for op in reductions if op.monoid.data is Monoid.SOFTMAX]
 
 
 def _along(launch: tile.LaunchOp, role: Role) -> list[Axis]:
@@ -134,7 +127,10 @@ class _Sharing:
     """Cloning of the ops of a launch whose threads share the scores of each chunk."""
 
     def __init__(self, launch: tile.LaunchOp):
-        self.chunks = {op: chunk for op in _softmaxes(launch) if (chunk := nested_chunk(op))}
+        softmaxes = softmaxes_in(launch.body.block)
+        self.chunks = {op: chunk for op in softmaxes if (chunk := nested_chunk(op))}
+            op: chunk for op in softmaxes_in(launch.body.block) if (chunk := nested_chunk(op))
+        }
         ((self.rows,), (self.columns,)) = (_along(launch, role) for role in (Role.M, Role.N))
         lengths = dict.fromkeys(chunk.axis_extents()[0] for chunk in self.chunks.values())
         self.threads = gcd(self.columns.extent, *lengths)

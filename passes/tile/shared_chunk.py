@@ -29,12 +29,13 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, extent_of, optional_mask
 from tilewright.dialects.element_types import LOWEST, number_attribute
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.fastmath import APPROXIMATE
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_of, size_of
-from tilewright.passes.facts.products import APPROXIMATE, factor_of
+from tilewright.passes.facts.nest import needed_by
+from tilewright.passes.facts.products import factor_of
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 
@@ -176,15 +177,9 @@ class SharedChunk:
 
     def _clone(self, values: Sequence[SSAValue], substitution: Substitution, block: Block) -> None:
         """Clone the ops of the chunk that `values` depend on, except those that are cloned."""
-        needed, pending = set[Operation](), [*values]
-        while pending:
-            op = pending.pop().owner
-            if isinstance(op, Operation) and op.parent is self.chunk.body.block:
-                if op not in needed:
-                    needed.add(op)
-                    pending += (value for inner in ops_in(op) for value in inner.operands)
-        for op in self.chunk.body.block.ops:
-            if op in needed and not substitution.values.keys() >= {*op.results}:
+        needed, _ = needed_by([*self.chunk.body.block.ops], values)
+        for op in needed:
+            if not substitution.values.keys() >= {*op.results}:
                 block.add_op(substitution.clone(op))
 
     def _add(self, op: Operation, name: str | None = None) -> SSAValue:

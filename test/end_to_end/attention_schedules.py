@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import loop
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import target as target_named
-from tilewright.passes.facts.nest import weighs_scores
+from tilewright.passes.facts.nest import softmaxes_in
 from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import with_added_steps
 from tilewright.passes.tile.planner.attention import attention_of
@@ -40,7 +40,7 @@ def _drawn_steps(
 ) -> ScheduleAttr | None:
     """Return the steps of a random possible tiling that `keeps` holds for, or None."""
     lift, launch = launched(kernel)
-    problem = attention_of(launch) if weighs_scores(launch) else None
+    problem = attention_of(launch) if softmaxes_in(launch.body.block) else None
     if problem is None or not is_rectangular(launch):
         return None
     gpu = target_named(target)

@@ -50,13 +50,12 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.effects import erase_dead
-from tilewright.passes.facts.nest import nest_block
+from tilewright.passes.facts.nest import needed_by, nest_block
 from tilewright.passes.loop import predicate_positions
 from tilewright.passes.loop.fusion.online_softmax import (
     Numbers,
     OnlineSoftmax,
-    conditions_of,
-    needed_by,
+    hidden_conditions,
     numbers_of,
     online_softmax,
     reason_against,
@@ -149,7 +148,7 @@ def _add_reduction(
     )
     reduction.location = first.location
     body.add_op(reduction)  # before its ops, which ask for the range of its axis
-    _Step(softmax, outer, inside).fill(conditions_of(softmax, numbers).values())
+    _Step(softmax, outer, inside).fill(hidden_conditions(softmax, numbers).values())
     for op, result in zip(softmax.reductions, reduction.results, strict=True):
         result.name_hint = op.results[0].name_hint
         outer.values[op.results[0]] = result

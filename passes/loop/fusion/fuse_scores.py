@@ -42,16 +42,14 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import conditions_of
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.effects import erase_dead
-from tilewright.passes.facts.nest import nest_block, steps_of, subscripted_dims
+from tilewright.passes.facts.nest import needed_by, nest_block, steps_of, subscripted_dims
 from tilewright.passes.loop.fusion.fuse_rows import MOST_COLUMNS
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, work_of
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
-from tilewright.passes.loop.fusion.online_softmax import needed_by
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, reason_against_fusion
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -116,7 +114,7 @@ def _weighing(plan: PlanIndex, buffer: SSAValue) -> Weighing | None:
     loads = loads_of(kernel, consumers[0], buffer)
     scopes = {load.parent_op() for load in loads}
     reduction = scopes.pop() if len(scopes) == 1 else None
-    if not isinstance(reduction, loop.ReduceOp) or reduction.monoid.data is not Monoid.SOFTMAX:
+    if not isinstance(reduction, loop.ReduceOp) or not reduction.is_softmax:
         return None
     of_scores, _ = needed_by([*reduction.body.block.ops], [reduction.yield_op.values[0]])
     if not set(loads) <= set(of_scores):

@@ -11,16 +11,16 @@ sum weights of the scores, alone and multiplied by values that vary along column
         ...
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.passes.facts.nest import nest_block
+from tilewright.dialects.fastmath import counts_as_finite
+from tilewright.passes.facts.nest import needed_by, nest_block
 from tilewright.passes.loop.at_least_one import is_at_least_one
 from tilewright.passes.loop.fusion.hidden_scores import is_hidden
 from tilewright.passes.loop.fusion.softmax_terms import (
@@ -33,8 +33,6 @@ from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.value_numbers import Condition, ValueNumbers
 from tilewright.passes.rewriting.substitution import Substitution
-
-_FINITE = {FastMathFlag.NO_NANS, FastMathFlag.NO_INFS}
 
 
 class OnlineSoftmax(NamedTuple):
@@ -89,7 +87,7 @@ class OnlineSoftmax(NamedTuple):
     @property
     def counts_as_finite(self) -> bool:
         """True if the values of the products count as finite, by the flags."""
-        return self.fastmath is not None and _FINITE <= {*self.fastmath.data}
+        return counts_as_finite(self.fastmath)
 
     @property
     def visible(self) -> Iterator[tuple[loop.ReduceOp, SSAValue]]:
@@ -98,20 +96,6 @@ class OnlineSoftmax(NamedTuple):
         for each in self.sums:
             visible = (*each.weight.score.visible, *each.weight.visible)
             yield from ((each.op, cond) for cond in visible)
-
-
-def needed_by(
-    ops: Sequence[Operation], values: Iterable[SSAValue]
-) -> tuple[list[Operation], list[SSAValue]]:
-    """
-    Return those of `ops` that `values` need, in order, and all values that are needed.
-    """
-    wanted, found = dict.fromkeys(values), list[Operation]()
-    for op in reversed(ops):
-        if any(result in wanted for result in op.results):
-            found.append(op)
-            wanted.update(dict.fromkeys(v for inner in ops_in(op) for v in inner.operands))
-    return found[::-1], [*wanted]
 
 
 def online_softmax(kernel: loop.KernelOp) -> OnlineSoftmax | None:
@@ -159,7 +143,7 @@ def numbers_of(softmax: OnlineSoftmax, kernel: loop.KernelOp, launch: loop.Launc
     return {op: start.under(Substitution({**buffers, op.axis: axis})) for op in softmax.reductions}
 
 
-def conditions_of(
+def hidden_conditions(
     softmax: OnlineSoftmax, numbers: Numbers
 ) -> Mapping[frozenset[Condition], tuple[loop.ReduceOp, SSAValue]]:
     """

@@ -235,7 +235,7 @@ def cost_of(op: Operation) -> int:
 
 def is_softmax(op: Operation | None) -> bool:
     """True if `op` is a reduction with `softmax`."""
-    return isinstance(op, loop.ReduceOp) and op.monoid.data is Monoid.SOFTMAX
+    return isinstance(op, loop.ReduceOp) and op.is_softmax
 
 
 _FREE = (loop.ForOp, loop.ScanOp, loop.YieldOp)

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.effects import is_pure
-from tilewright.passes.facts.nest import steps_of
+from tilewright.passes.facts.nest import needed_by, steps_of
 from tilewright.passes.facts.products import is_widened
-from tilewright.passes.loop.fusion.op_counts import cost_of, is_softmax, varying
+from tilewright.passes.loop.fusion.op_counts import cost_of, varying
 
 
 class Part(NamedTuple):
@@ -72,16 +72,10 @@ def _scores(ops: Iterable[Operation]) -> set[Operation]:
     """Return the ops in reductions with `softmax` that compute their scores."""
     found = set[Operation]()
     for reduction in ops:
-        if not isinstance(reduction, loop.ReduceOp) or not is_softmax(reduction):
-            continue
-        pending = [reduction.yield_op.values[0].owner]
-        while pending:
-            needed = pending.pop()
-            if isinstance(needed, Block) or needed in found or not reduction.is_ancestor(needed):
-                continue
-            inside = ops_in(needed)
-            found.update(inside)
-            pending += [operand.owner for inner in inside for operand in inner.operands]
+        if isinstance(reduction, loop.ReduceOp) and reduction.is_softmax:
+            body, terminator = reduction.body.block, reduction.yield_op
+            needed, _ = needed_by([*body.ops], terminator.values[:1])
+            found.update(ops_in(*needed))
     return found
 
 

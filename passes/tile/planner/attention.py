@@ -20,7 +20,6 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.matrix_instruction import MatrixInstruction
-from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import size_of
 from tilewright.passes.facts.products import factor_of, instructions_of, products_of
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
@@ -62,7 +61,7 @@ def attention_of(launch: tile.LaunchOp) -> Attention | None:
     something else.
     """
     reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
-    if len(reductions) != 1 or reductions[0].monoid.data is not Monoid.SOFTMAX:
+    if len(reductions) != 1 or not reductions[0].is_softmax:
         return None
     (op,) = reductions
     if op not in contracting_reductions(launch):

@@ -35,7 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import loop, tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
-from tilewright.passes.facts.nest import weighs_scores
+from tilewright.passes.facts.nest import softmaxes_in
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
@@ -125,7 +125,7 @@ def weighed(
     to schedule it. If steps are `pinned`, only choices with their options are considered
     (`narrowed`).
     """
-    attention = attention_of(launch) if weighs_scores(launch) else None
+    attention = attention_of(launch) if softmaxes_in(launch.body.block) else None
     if attention is not None and is_rectangular(launch):
         first, last = attention_tilings(attention, target)[0], fewest_elements(attention)
         return _weighed(launch, attention, target, attention_tilings, first, last, pinned)
