@@ -129,8 +129,6 @@ class _Sharing:
     def __init__(self, launch: tile.LaunchOp):
         softmaxes = softmaxes_in(launch.body.block)
         self.chunks = {op: chunk for op in softmaxes if (chunk := nested_chunk(op))}
-            op: chunk for op in softmaxes_in(launch.body.block) if (chunk := nested_chunk(op))
-        }
         ((self.rows,), (self.columns,)) = (_along(launch, role) for role in (Role.M, Role.N))
         lengths = dict.fromkeys(chunk.axis_extents()[0] for chunk in self.chunks.values())
         self.threads = gcd(self.columns.extent, *lengths)
