@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AtLeast,
@@ -53,6 +53,7 @@ from tilewright.dialects.axes import (
     verify_affine,
 )
 from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
+from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.faster_xdsl.segments import segmented
 from tilewright.dialects.faster_xdsl.verify_once import FormedOp, types_at_the_end
 from tilewright.dialects.fastmath import counts_as_finite
@@ -115,6 +116,10 @@ class ForOp(FormedOp, AxesOp):
             raise VerifyException("a nest has at least one axis; ops that run once need no nest")
 
 
+_OF_SOFTMAX = ("fastmath", "weights")
+"""Properties that describe the products of `softmax`."""
+
+
 @irdl_op_definition
 class ReduceOp(FormedOp, AxesOp):
     """
@@ -126,7 +131,8 @@ class ReduceOp(FormedOp, AxesOp):
     `below`. `by` names the matrix instruction that adds the products of several steps at once.
     `unroll` requests an unrolled loop. `fastmath` holds for the products of weights and values that
     `softmax` adds: with `nnan,ninf` the values count as finite, and a weight of 0 has no effect.
-    With `afn` both factors may be rounded to tf32.
+    With `afn` both factors may be rounded to tf32. Weights may be rounded to `weights`, the type of
+    the values that they multiply.
 
     ```mlir
     %s = loop.reduce %k in 64 with add {
@@ -135,7 +141,7 @@ class ReduceOp(FormedOp, AxesOp):
     } : f32
     %t = loop.reduce %k in 64 from [%i * 4 - 8] below [%i * 4 + 4] with add unroll { ... } : f32
     %u = loop.reduce %k in 64 with add by(m16n8k16_bf16) { ... } : f32
-    %m, %v = loop.reduce %k in 64 with softmax fastmath<nnan,ninf> { ... } : f32, f32
+    %m, %v = loop.reduce %k in 64 with softmax fastmath<nnan,ninf> weights(bf16) { ... } : f32, f32
     ```
     """
 
@@ -147,6 +153,7 @@ class ReduceOp(FormedOp, AxesOp):
     upper_bound = opt_prop_def(AffineMapAttr)
     monoid = prop_def(MonoidAttr)
     fastmath = opt_prop_def(FastMathFlagsAttr)
+    weights = opt_prop_def()
     by = opt_prop_def(MatrixInstructionAttr)
     unroll = opt_prop_def(UnitAttr)
     body = region_def("single_block", entry_args=RangeOf(base(IndexType)))
@@ -158,7 +165,7 @@ class ReduceOp(FormedOp, AxesOp):
     custom_directives = (ReduceAxis,)
     assembly_format = (
         "custom<ReduceAxis>($extent, $bound_operands, $lower_bound, $upper_bound, $monoid, "
-        "$fastmath, $by, $unroll, $body) attr-dict `:` type($results_)"
+        "$fastmath, $weights, $by, $unroll, $body) attr-dict `:` type($results_)"
     )
 
     def __init__(
@@ -168,6 +175,7 @@ class ReduceOp(FormedOp, AxesOp):
         body: Region,
         *,
         fastmath: FastMathFlagsAttr | None = None,
+        weights: Attribute | None = None,
         unroll: bool = False,
     ):
         terminator = body.block.last_op
@@ -178,6 +186,7 @@ class ReduceOp(FormedOp, AxesOp):
                 "extent": IntegerAttr(extent, i64),
                 "monoid": monoid,
                 "fastmath": fastmath,
+                "weights": weights,
                 "unroll": UnitAttr() if unroll else None,
             },
             regions=[body],
@@ -193,7 +202,7 @@ class ReduceOp(FormedOp, AxesOp):
         """
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = axis
-        kept = {} if self.fastmath is None else {"fastmath": self.fastmath}
+        kept = {name: self.properties[name] for name in _OF_SOFTMAX if name in self.properties}
         new = ReduceOp.create(
             result_types=self.result_types,
             properties={"extent": IntegerAttr(extent, i64), "monoid": self.monoid, **kept},
@@ -310,13 +319,24 @@ class ReduceOp(FormedOp, AxesOp):
         if [v.type for v in self.yield_op.values] != [r.type for r in self.results_]:
             raise VerifyException("the body must yield one value of each result's type")
         verify_monoid(self.monoid, list(self.results_.types))
-        if self.fastmath is not None and not self.is_softmax:
+        self._verify_softmax()
+        self._verify_bounds()
+        self._verify_instruction()
+
+    def _verify_softmax(self) -> None:
+        if self.is_softmax and (self.weights is None or self.weights in HALVES):
+            return
+        if self.is_softmax:
+            raise VerifyException(f"'softmax' rounds weights to a half type, not to {self.weights}")
+        if self.fastmath is not None:
             raise VerifyException(
                 f"'fastmath' is for the products of 'softmax'; '{self.monoid.data}' has none: put "
                 "the flags on arith.mulf"
             )
-        self._verify_bounds()
-        self._verify_instruction()
+        if self.weights is not None:
+            raise VerifyException(
+                f"'{self.monoid.data}' has no weights; leave out 'weights({self.weights})'"
+            )
 
     def _verify_bounds(self) -> None:
         bounds = [bound for bound in (self.lower_bound, self.upper_bound) if bound is not None]

@@ -80,7 +80,7 @@ def _print_axis(printer: Printer, axis: SSAValue, extent: int | float, role: Rol
 class ReduceAxis(CustomDirective):
     """
     Directive for a reduction: `%k in 64 from [%b - 2] below [%b * 4 + 4] with add by(m16n8k16_f16)
-    unroll { ... }`, or `%k in 64 with softmax fastmath<nnan,ninf> { ... }`.
+    unroll { ... }`, or `%k in 64 with softmax fastmath<nnan,ninf> weights(bf16) { ... }`.
     """
 
     extent: AttributeVariable
@@ -89,6 +89,7 @@ class ReduceAxis(CustomDirective):
     upper_bound: AttributeVariable
     monoid: AttributeVariable
     fastmath: AttributeVariable
+    weights: AttributeVariable
     by: AttributeVariable
     unroll: AttributeVariable
     body: RegionVariable
@@ -103,6 +104,9 @@ class ReduceAxis(CustomDirective):
         if parser.parse_optional_keyword("fastmath"):
             flags = FastMathFlagsAttr(FastMathFlagsAttr.parse_parameter(parser))
             self.fastmath.set(state, flags)
+        if parser.parse_optional_keyword("weights"):
+            with parser.in_parens():
+                self.weights.set(state, parser.parse_type())
         if parser.parse_optional_keyword("by"):
             with parser.in_parens():
                 self.by.set(state, MatrixInstructionAttr(parser.parse_str_enum(MatrixInstruction)))
@@ -143,6 +147,10 @@ class ReduceAxis(CustomDirective):
             printer.print_string("fastmath")
             flags.print_parameter(printer)
             printer.print_string(" ")
+        if (weights := self.weights.get(op)) is not None:
+            printer.print_string("weights(")
+            printer.print_attribute(weights)
+            printer.print_string(") ")
         if isinstance(by := self.by.get(op), MatrixInstructionAttr):
             printer.print_string(f"by({by.data}) ")
         if self.unroll.get(op) is not None:

@@ -39,8 +39,8 @@ columns then divides both. Register axes count the columns and the keys of a thr
 %tn` is a column, and `%uk * 64 + %tn` a key.
 
 A product is masked if its value may be NaN or infinite where the mask of the chunk fails. It needs
-no mask if the reduction has the flags `nnan` and `ninf`, or if the value is 0 there. The weights of
-values of a half type are rounded to this type.
+no mask if the reduction has the flags `nnan` and `ninf`, or if the value is 0 there. Weights of
+values of a half type are rounded to this type if the reduction allows it (`weights`).
 """
 
 from collections.abc import Iterable

@@ -111,7 +111,7 @@ class SharedChunk:
 
     def _product(self, value: SSAValue, weight: SSAValue) -> SSAValue:
         """Return the sum of a value that varies along the columns."""
-        half = factor_of(value).type
+        half = factor_of(value).type if factor_of(value).type == self.chunk.weights else self.type
         slab = self._slab(weight, half)
         sum = loop.ReduceOp.create(
             result_types=[self.type],

@@ -94,7 +94,11 @@ class StepDistribution:
         if body is not None:
             body.add_ops([*done, loop.YieldOp(values, where)])
             partial = loop.ReduceOp(
-                self.steps(extent), op.monoid, Region(body), fastmath=op.fastmath
+                self.steps(extent),
+                op.monoid,
+                Region(body),
+                fastmath=op.fastmath,
+                weights=op.weights,
             )
             partial.location = op.location
             done, values, where = [partial], list(partial.results), None

@@ -35,13 +35,18 @@ CLEANED = (  # a select of values under a mask that hides them: not one of them 
     "q, k = torch.randn(1, 1, 8, 16), torch.randn(1, 1, 32, 16); "
     f"{_SDPA}(q, k, torch.where(keep[:, None], v, 0.0), keep[None, :].expand(8, 32))"
 )
+NOT_ROUNDED = (  # the program multiplies float32 weights, whatever the type of the values
+    _HALVES.format("bfloat16") + "F.softmax(q.float() @ k.float().mT, -1) @ v.float()"
+)
 MEANS = (  # weights that are no softmax, because no maximum is subtracted
     "s, v = torch.randn(3, 37, 45), torch.randn(3, 45, 20); w = torch.exp(s); "
     "(w / w.sum(-1, keepdim=True).clamp(min=1)) @ v"
 )
 
+OTHERS = [ROWS_OF_NOTHING, ROWS_OF_NAN, CLEANED, NOT_ROUNDED, MEANS]
 
-@pytest.mark.parametrize("expression", [*SHARED, ROWS_OF_NOTHING, ROWS_OF_NAN, CLEANED, MEANS])
+
+@pytest.mark.parametrize("expression", [*SHARED, *OTHERS])
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
 
@@ -85,3 +90,10 @@ def test_attention_computes_each_weight_once(
     _, epilogue = products.rsplit("loop.yield", 1)
     assert loop.count("arith.divf") == epilogue.count("arith.divf") == 1
     assert "afn" not in epilogue
+
+
+def test_weights_are_rounded_where_the_program_rounds_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "arith.truncf %weight" not in tile_ir(NOT_ROUNDED, capsys)
+    assert "arith.truncf %weight" in tile_ir(SHARED[-1], capsys)

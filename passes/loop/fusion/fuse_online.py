@@ -31,7 +31,8 @@ conjunction has several conditions; those that are not on positions stay selects
 In a row of only minus infinity the weights of `torch.softmax` are NaN, but those of the reduction
 are 0. Unless the maximum is clamped to finite numbers, `%maximum - %maximum` is added to each sum:
 it is NaN if the maximum is not finite, and else 0. Weights may be divided by their sum: then the
-product is divided. Weights may be rounded to a half type: the reduction does not round them.
+product is divided. If the weights of all products are rounded to a half type, the reduction keeps
+the type (`weights`): its weights may be rounded to it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -141,6 +142,8 @@ def _add_reduction(
     }
     if softmax.fastmath is not None:
         properties["fastmath"] = softmax.fastmath
+    if softmax.weights is not None:
+        properties["weights"] = softmax.weights
     reduction = loop.ReduceOp.create(
         result_types=[op.results[0].type for op in softmax.reductions],
         properties=properties,

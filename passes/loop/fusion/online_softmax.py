@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
+from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.fastmath import counts_as_finite
 from tilewright.passes.facts.nest import needed_by, nest_block
@@ -83,6 +84,12 @@ class OnlineSoftmax(NamedTuple):
         """Flags of the products, or None if they have none."""
         found = [each.product.fastmath for each in self.sums if each.product is not None]
         return found[0] if found[0].data else None
+
+    @property
+    def weights(self) -> Attribute | None:
+        """Half type that the weights of all products are rounded to; None if there is none."""
+        found = {each.weight.rounded_to for each in self.sums if each.product is not None}
+        return next(iter(found)) if len(found) == 1 and found <= {*HALVES} else None
 
     @property
     def counts_as_finite(self) -> bool:

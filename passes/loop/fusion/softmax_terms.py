@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.element_types import LOWEST
@@ -45,6 +45,8 @@ class Weight(NamedTuple):
     shift: SSAValue
     quotient: arith.DivfOp | None
     """Division of the weight, which could as well be done after the sum."""
+    rounded_to: Attribute | None
+    """Narrower type that the weight, or its quotient, is rounded to; None if it is not rounded."""
 
 
 class Largest(NamedTuple):
@@ -116,26 +118,29 @@ def weight_of(value: SSAValue, is_shift: Callable[[SSAValue], bool]) -> Weight |
     Return `value` as the weight of a score, or None if it is none. `is_shift` is true for the
     values that a weight may subtract from its score.
     """
-    value, quotient = _unrounded(value), None
+    (value, rounded_to), quotient = _unrounded(value), None
     if isinstance(value.owner, arith.DivfOp):
         quotient = value.owner
-        value = _unrounded(quotient.lhs)
+        value, _ = _unrounded(quotient.lhs)
     if not isinstance(value.owner, math.ExpOp):
         return None
     shifted = score_of(value.owner.operand)
     difference = shifted.value.owner
     if not isinstance(difference, arith.SubfOp) or not is_shift(difference.rhs):
         return None
-    return Weight(score_of(difference.lhs), shifted.visible, difference.rhs, quotient)
+    return Weight(score_of(difference.lhs), shifted.visible, difference.rhs, quotient, rounded_to)
 
 
-def _unrounded(value: SSAValue) -> SSAValue:
-    """Return the value that was rounded to a narrower type and widened again, if one was."""
+def _unrounded(value: SSAValue) -> tuple[SSAValue, Attribute | None]:
+    """
+    Return the value that was rounded to a narrower type and widened again, and this type. If none
+    was, return `value` and None.
+    """
     if isinstance(value.owner, arith.ExtFOp):
         narrow = value.owner.input.owner
         if isinstance(narrow, arith.TruncFOp) and narrow.input.type == value.type:
-            return narrow.input
-    return value
+            return narrow.input, narrow.result.type
+    return value, None
 
 
 def weighted_sum(op: loop.ReduceOp, is_shift: Callable[[SSAValue], bool]) -> WeightedSum | None:

@@ -39,6 +39,8 @@ class Attention(NamedTuple):
     """Steps of the product that computes a score; 0 if scores are loaded."""
     element: int
     """Bytes of an element of the values."""
+    weight: int
+    """Bytes of an element of the weights, as threads share them."""
     is_partial: bool
     """True if the mask excludes whole chunks of keys, as above a diagonal."""
     score_element: int
@@ -78,9 +80,12 @@ def attention_of(launch: tile.LaunchOp) -> Attention | None:
         op.extent.value.data,
         max((inner.extent.value.data for inner in scores), default=0),
         min(map(size_of, values)),
+        size_of(op.weights or op.result_types[0]),
         leaves_out_steps(op),
         max((_staged_bytes(inner) for inner in scores), default=0),
-        _instruction(scores, values) if sizes[Role.M] > 1 else None,
+        _instruction(scores, op.weights or op.result_types[0], values)
+        if sizes[Role.M] > 1
+        else None,
     )
 
 
@@ -93,14 +98,14 @@ def _staged_bytes(op: loop.ReduceOp) -> int:
 
 
 def _instruction(
-    scores: Sequence[loop.ReduceOp], values: Sequence[Attribute]
+    scores: Sequence[loop.ReduceOp], weights: Attribute, values: Sequence[Attribute]
 ) -> MatrixInstruction | None:
     """
-    Return the fastest instruction for the products of the scores, which also multiplies the weights
-    by values of one of the types `values`; None if there is none.
+    Return the fastest instruction for the products of the scores, which also multiplies weights of
+    the type `weights` by values of the same type; None if there is none.
     """
     products = [product for op in scores for product in products_of(op)]
     if len(products) != len(scores) or not scores:
         return None
     found = instructions_of(products)
-    return next((each for each in found if each.fragments.element in values), None)
+    return next((i for i in found if i.fragments.element == weights in values), None)

@@ -114,7 +114,7 @@ class AttentionTiling(NamedTuple):
         Return the bytes of shared memory of a block, with a pad of 16 bytes for each row of a slab.
         """
         score = problem.score_element * problem.depth + _PAD if problem.depth else 0
-        value, weights = (problem.element * row + _PAD for row in (self.n, self.bk))
+        value, weights = problem.element * self.n + _PAD, problem.weight * self.bk + _PAD
         slabs = self.m * (score + weights) + self.depth * self.bk * (score + value)
         return slabs + (self._joined_bytes(problem) if self.cluster > 1 else 0)
 
@@ -129,7 +129,7 @@ class AttentionTiling(NamedTuple):
 
     def _holds_weights(self, problem: Attention) -> bool:
         """True if lanes hold the weights as fragments of A (`held_fragments.py`)."""
-        return self.is_matrix and problem.element == 2
+        return self.is_matrix and problem.weight == 2
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target, and fills all slots."""

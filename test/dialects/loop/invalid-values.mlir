@@ -127,3 +127,25 @@ loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
   } : f32
   loop.store %0, %out[0] : memref<1xf32>
 }
+
+// -----
+
+// CHECK: 'add' has no weights; leave out 'weights(bf16)'
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
+  %0 = loop.reduce %k in 8 with add weights(bf16) {
+    %1 = loop.load %x[%k] : memref<8xf32>
+    loop.yield %1 : f32
+  } : f32
+  loop.store %0, %out[0] : memref<1xf32>
+}
+
+// -----
+
+// CHECK: 'softmax' rounds weights to a half type, not to f32
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
+  %0, %1 = loop.reduce %k in 8 with softmax weights(f32) {
+    %2 = loop.load %x[%k] : memref<8xf32>
+    loop.yield %2, %2 : f32, f32
+  } : f32, f32
+  loop.store %1, %out[0] : memref<1xf32>
+}

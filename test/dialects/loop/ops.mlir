@@ -86,8 +86,8 @@ loop.kernel @moments(%x: memref<3x4x5x6x7x100xf32>) -> (%sum: memref<3x4x5x6x7xf
       loop.yield %s : f32
     // CHECK-NEXT: } : f32
     } : f32
-    // CHECK-NEXT: %y, %l = loop.reduce %k_2 in 100 with softmax fastmath<nnan,ninf> {
-    %y, %l = loop.reduce %k_2 in 100 with softmax fastmath<nnan,ninf> {
+    // CHECK-NEXT: %y, %l = loop.reduce %k_2 in 100 with softmax fastmath<nnan,ninf> weights(bf16) {
+    %y, %l = loop.reduce %k_2 in 100 with softmax fastmath<nnan,ninf> weights(bf16) {
       // CHECK-NEXT: loop.yield %s, %q : f32, f32
       loop.yield %s, %q : f32, f32
     // CHECK-NEXT: } : f32, f32

@@ -90,8 +90,8 @@ loop.kernel @scores(%s: memref<37x65xf32>, %biases: memref<65xf32>, %v: memref<6
   }
 }
 
-// The weights of values of a half type have this type, too. A block has fewer columns than a chunk has
-// keys.
+// Weights that multiply values of a half type may be rounded to this type. A block has fewer columns
+// than a chunk has keys.
 // CHECK-LABEL: loop.kernel @half
 // CHECK:         tile.launch (%tm = thread 16 m, %tn = thread 8 n, %uk = register 4) {
 // CHECK:             %masked = arith.select
@@ -105,12 +105,31 @@ loop.kernel @scores(%s: memref<37x65xf32>, %biases: memref<65xf32>, %v: memref<6
 // CHECK-NEXT:          {{.*}} = arith.mulf [[WIDE]], %h fastmath<nnan,ninf,afn> : f32
 loop.kernel @half(%s: memref<16x50xf32>, %v: memref<50x8xbf16>) -> (%out: memref<16x8xf32>) {
   tile.launch (%tm = thread 16 m, %tn = thread 8 n) {
-    %max, %acc = loop.reduce %ko in 2 with softmax fastmath<nnan,ninf,afn> {
-      %mc, %oc = loop.reduce %ki in 32 with softmax fastmath<nnan,ninf,afn> {
+    %max, %acc = loop.reduce %ko in 2 with softmax fastmath<nnan,ninf,afn> weights(bf16) {
+      %mc, %oc = loop.reduce %ki in 32 with softmax fastmath<nnan,ninf,afn> weights(bf16) {
         %x = loop.load %s[%tm, %ko * 32 + %ki] where [49 - %ko * 32 - %ki] : memref<16x50xf32>
         %g = loop.load %v[%ko * 32 + %ki, %tn] where [49 - %ko * 32 - %ki] : memref<50x8xbf16>
         %h = arith.extf %g : bf16 to f32
         loop.yield %x, %h where [49 - %ko * 32 - %ki] : f32, f32
+      } : f32, f32
+      loop.yield %mc, %oc : f32, f32
+    } : f32, f32
+    loop.store %acc, %out[%tm, %tn] : memref<16x8xf32>
+  }
+}
+
+// Values of a half type may have weights that the program does not round.
+// CHECK-LABEL: loop.kernel @not_rounded
+// CHECK-NOT:         arith.truncf
+// CHECK:             tile.share %weight at [%tm, %tn] : memref<16x8xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+loop.kernel @not_rounded(%s: memref<16x8xf32>, %v: memref<8x8xbf16>) -> (%out: memref<16x8xf32>) {
+  tile.launch (%tm = thread 16 m, %tn = thread 8 n) {
+    %max, %acc = loop.reduce %ko in 1 with softmax {
+      %mc, %oc = loop.reduce %ki in 8 with softmax {
+        %x = loop.load %s[%tm, %ko * 8 + %ki] : memref<16x8xf32>
+        %g = loop.load %v[%ko * 8 + %ki, %tn] : memref<8x8xbf16>
+        %h = arith.extf %g : bf16 to f32
+        loop.yield %x, %h : f32, f32
       } : f32, f32
       loop.yield %mc, %oc : f32, f32
     } : f32, f32

@@ -207,7 +207,7 @@ loop.kernel @hidden(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: me
 }
 
 // Without the clamp, a sum is NaN if the largest score is not finite. Weights that are divided and
-// rounded become a quotient of sums.
+// rounded become a quotient of sums. The reduction keeps their type.
 // CHECK:      func.func @eager_main(%s: memref<2x5x33xf32>, %v: memref<2x33x7xbf16>) -> memref<2x5x7xf32> {
 // CHECK-NEXT:   %out = memref.alloc() : memref<2x5x7xf32>
 // CHECK-NEXT:   loop.launch @eager(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x7xbf16>) -> (memref<2x5x7xf32>)
@@ -215,7 +215,7 @@ loop.kernel @hidden(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: me
 // CHECK-NEXT: }
 // CHECK-NEXT: loop.kernel @eager(%s: memref<2x5x33xf32>, %v: memref<2x33x7xbf16>) -> (%out: memref<2x5x7xf32>) {
 // CHECK-NEXT:   loop.for %h in 2, %i in 5, %e in 7 {
-// CHECK-NEXT:     %largest, %sum, %product = loop.reduce %k in 33 with softmax {
+// CHECK-NEXT:     %largest, %sum, %product = loop.reduce %k in 33 with softmax weights(bf16) {
 // CHECK-NEXT:       %x = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
 // CHECK-NEXT:       %0 = arith.constant 1.000000e+00 : f32
 // CHECK-NEXT:       %z = loop.load %v[%h, %k, %e] : memref<2x33x7xbf16>
