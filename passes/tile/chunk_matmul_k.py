@@ -26,15 +26,21 @@ becomes, with `chunk-matmul-k{bk=16}`,
 The last chunk may be partial. Loads beyond K are zero. A sum needs no mask there if its terms are
 proved to be zero; otherwise the yield is masked. A bound leaves out the chunks in which a mask lets
 no thread contribute, as beyond a causal diagonal.
+
+Products inside of a contraction, such as the scores of attention, are not split. With `depth`,
+their number of steps is rounded up: matrix instructions do several steps at once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.pattern_rewriter import RewritePattern
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.nest import nested_chunk
+from tilewright.passes.facts.products import products_of
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION, contracting_reductions
@@ -56,6 +62,8 @@ class ChunkMatmulKPass(SchedulingPass):
 
     bk: int | None = None
     """Number of steps of K in a chunk."""
+    depth: int = 1
+    """Number whose multiples are the steps of products inside of a contraction."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch has no contraction to split into chunks, or None."""
@@ -75,6 +83,8 @@ class ChunkMatmulKPass(SchedulingPass):
         next power of two.
         """
         assert self.bk is not None
+        if self.depth < 1:
+            return f"depth is at least 1, not {self.depth}"
         if 1 <= self.bk <= _longest(launch):
             return None
         return f"chunks of {self.bk} for a K of {_steps(launch)}; bk is 1 to {_longest(launch)}"
@@ -82,7 +92,15 @@ class ChunkMatmulKPass(SchedulingPass):
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         """Return the pattern that splits each contraction into chunks."""
         assert self.bk is not None
-        return ChunkReductions(dict.fromkeys(_unchunked(launch), self.bk))
+        wholes = _unchunked(launch)
+        return ChunkReductions(dict.fromkeys(wholes, self.bk), self._steps_inside(wholes))
+
+    def _steps_inside(self, wholes: Sequence[loop.ReduceOp]) -> dict[loop.ReduceOp, int]:
+        """Return the steps of the sums of products inside of `wholes` that get more of them."""
+        inside = (op for whole in wholes for op in ops_in(whole) if op is not whole)
+        steps = {op: op.axis_extents()[0] for op in inside if isinstance(op, loop.ReduceOp)}
+        rounded = {op: -(-n // self.depth) * self.depth for op, n in steps.items()}
+        return {op: n for op, n in rounded.items() if n != steps[op] and products_of(op)}
 
 
 def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

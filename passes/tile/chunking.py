@@ -12,15 +12,27 @@ becomes, in chunks of 16,
     }
 
 The mask is left out if a sum adds values that are proved to be zero beyond the last step.
+
+A reduction may also get more steps, which change nothing:
+
+    %sum = loop.reduce %k in 40 with add { ... %q[%i, %k] * %keys[%j, %k] ... }
+
+becomes, with 48 steps,
+
+    %sum = loop.reduce %k in 48 with add {
+      ... (%q[%i, %k] where [39 - %k]) * (%keys[%j, %k] where [39 - %k]) ...
+    }
 """
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
@@ -34,12 +46,18 @@ class ChunkReductions(RewritePattern):
     Pattern that splits reductions into chunks, and bounds them where a mask hides whole chunks.
     """
 
-    def __init__(self, lengths: Mapping[loop.ReduceOp, int]):
+    def __init__(
+        self, lengths: Mapping[loop.ReduceOp, int], steps: Mapping[loop.ReduceOp, int] | None = None
+    ):
         self.lengths = lengths
+        self.steps = steps or {}
+        """Steps of the reductions inside of those that are split, if they get more."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
         if op in self.lengths:
+            for inner in [each for each in ops_in(op) if each in self.steps]:
+                rewriter.replace(inner, lengthened(inner, self.steps[inner]))
             whole = chunked(op, self.lengths[op])
             rewriter.replace(op, whole)
             bound_masked_steps(whole, rewriter)
@@ -52,20 +70,41 @@ def chunked(op: loop.ReduceOp, length: int, names: tuple[str, str] = ("ko", "ki"
     """
     (steps,) = op.axis_extents()
     whole, chunk = op.begun(-(-steps // length), names[0]), op.begun(length, names[1])
-    chunk.unroll = op.unroll
-    inner, axes = chunk.body.block, [whole.axis, chunk.axis]
-    step = _OUTER * length + _INNER
-    substitution = Substitution(indices={op.axis: (step, axes)})
-    bounds: list[Access] = []
-    if steps % length:
-        substitution.bounds[op.axis] = [step * -1 + (steps - 1)], axes
-        bounds.append(substitution.bounds[op.axis])
-    inner.add_ops(substitution.clone(i) for i in op.body.block.ops if i is not op.yield_op)
-    inner.add_op(_yielded(op, substitution, bounds))
+    axes = [whole.axis, chunk.axis]
+    _fill(chunk, op, (_OUTER * length + _INNER, axes), may_exceed=steps % length != 0)
     whole.body.block.add_ops([chunk, loop.YieldOp(chunk.results)])
     for part in chunk.results:
         part.name_hint = "chunk"
     return whole
+
+
+def lengthened(op: loop.ReduceOp, steps: int) -> loop.ReduceOp:
+    """Return a reduction that is equal to `op`, with `steps` steps; further ones change nothing."""
+    new = op.begun(steps, op.axis.name_hint)
+    _fill(new, op, (AffineExpr.dimension(0), [new.axis]), may_exceed=steps > op.axis_extents()[0])
+    return new
+
+
+def _fill(
+    new: loop.ReduceOp,
+    op: loop.ReduceOp,
+    step: tuple[AffineExpr, Sequence[SSAValue]],
+    *,
+    may_exceed: bool,
+) -> None:
+    """
+    Fill the body of `new` with that of `op` at `step`, which may exceed the last step of `op`.
+    """
+    new.unroll = op.unroll
+    substitution = Substitution(indices={op.axis: step})
+    bounds: list[Access] = []
+    if may_exceed:
+        expr, axes = step
+        substitution.bounds[op.axis] = [expr * -1 + (op.axis_extents()[0] - 1)], axes
+        bounds.append(substitution.bounds[op.axis])
+    body = new.body.block
+    body.add_ops(substitution.clone(i) for i in op.body.block.ops if i is not op.yield_op)
+    body.add_op(_yielded(op, substitution, bounds))
 
 
 def _yielded(

@@ -45,7 +45,7 @@ which may therefore be assigned.
 
 EXCEPTIONS = {
     "apply_schedule._apply": "a kernel moves into a module of its own, and back",
-    "chunking.chunked": "`unroll` is that of a new op",
+    "chunking._fill": "`unroll` is that of a new op",
     "permute_register_tile.arranged": "the launch that is tried has not been inserted",
     "rebind.add": "the axis is that of a new launch",
     "share_scores._shared": "the bounds are those of a new op",

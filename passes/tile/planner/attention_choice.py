@@ -72,7 +72,7 @@ def _matrix_tilings(problem: Attention) -> Iterator[AttentionTiling]:
     32 rows if its lanes have registers for them.
     """
     instruction, n = problem.instruction, _columns(problem)
-    if instruction is None or problem.depth % instruction.fragments.k:
+    if instruction is None:
         return
     rows = (2,) if instruction.is_split or n > _FEW_COLUMNS else (2, 4)
     for bk, warps, fm, depth in product(_suited(_MATRIX_KEYS, problem), _WARPS, rows, _DEPTHS):

@@ -113,10 +113,21 @@ class AttentionTiling(NamedTuple):
         """
         Return the bytes of shared memory of a block, with a pad of 16 bytes for each row of a slab.
         """
-        score = problem.score_element * problem.depth + _PAD if problem.depth else 0
+        score = problem.score_element * self._depth(problem) + _PAD if problem.depth else 0
         value, weights = problem.element * self.n + _PAD, problem.weight * self.bk + _PAD
         slabs = self.m * (score + weights) + self.depth * self.bk * (score + value)
         return slabs + (self._joined_bytes(problem) if self.cluster > 1 else 0)
+
+    def _depth(self, problem: Attention) -> int:
+        """Return the steps of the product that computes a score, as slabs have them."""
+        return -(-problem.depth // self._steps(problem)) * self._steps(problem)
+
+    def _steps(self, problem: Attention) -> int:
+        """Return the steps that are done at once."""
+        if not self.is_matrix:
+            return 1
+        assert problem.instruction is not None
+        return problem.instruction.fragments.k
 
     def _joined_bytes(self, problem: Attention) -> int:
         """Return the bytes that a block leaves for others: sums, each with both statistics."""
@@ -210,7 +221,7 @@ class AttentionTiling(NamedTuple):
         """Return the clocks of a chunk whose products matrix instructions add."""
         assert problem.instruction is not None
         rows, warps = self.fm * LANES_M, self.threads // WARP_SIZE
-        products = [(self.bk, problem.depth), (self.n, self.bk)]
+        products = [(self.bk, self._depth(problem)), (self.n, self.bk)]
         found = [
             matrix_clocks(WarpTile(rows, n, k, problem.instruction), SCHEDULERS, target)
             for n, k in products
@@ -233,9 +244,11 @@ class AttentionTiling(NamedTuple):
             "pad-smem",
             f"pipeline-k-outer{{lookahead={self.depth - 1}}}",
         ]
+        rounded = self._depth(problem)
+        depth = f" depth={self._steps(problem)}" if rounded != problem.depth else ""
         split = f"split-matmul-k{{factor={self.split} join={self.join.value}}}"
         return [
-            f"chunk-matmul-k{{bk={self.bk}}}",
+            f"chunk-matmul-k{{bk={self.bk}{depth}}}",
             *([split] if self.split > 1 else []),
             f"blockify-launch{{m={self.m} n={self.n}}}",
             "share-scores",

@@ -46,7 +46,7 @@ def test_every_tiling_fits(
     name: str,
 ):
     element, instruction = kind
-    problem = Attention(batch, m, n, keys, depth, element, is_partial, element, instruction)
+    problem = Attention(batch, m, n, keys, depth, element, element, is_partial, element, instruction)
     found = attention_tilings(problem, target(name))
     assert found
     for tiling in found:
@@ -57,13 +57,15 @@ def test_every_tiling_fits(
         assert tiling.seconds(problem, target(name)) > 0
         if tiling.is_matrix:
             assert instruction is not None
-            assert depth % instruction.fragments.k == 0
+            chunk = tiling.pipeline(problem, target(name))[0]
+            is_rounded = depth % instruction.fragments.k != 0
+            assert (f"depth={instruction.fragments.k}" in chunk) == is_rounded
             assert tiling.bk % instruction.fragments.k == 0
             assert tiling.side // tiling.fn == 4
 
 
 def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
-    problem = Attention(32, 2048, 128, 2048, 128, 2, True, 2, HALVES)
+    problem = Attention(32, 2048, 128, 2048, 128, 2, 2, True, 2, HALVES)
     best = attention_tilings(problem, H100)[0]
     assert best.is_matrix
     assert best.split == 1
@@ -72,12 +74,12 @@ def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
 
 
 def test_few_rows_share_their_keys():
-    problem = Attention(4, 8, 64, 2048, 64, 4, True, 4, None)
+    problem = Attention(4, 8, 64, 2048, 64, 4, 4, True, 4, None)
     assert attention_tilings(problem, H100)[0].split > 1
 
 
 def test_a_split_leaves_every_block_two_chunks():
-    problem = Attention(1, 1, 64, 256, 64, 4, False, 4, None)
+    problem = Attention(1, 1, 64, 256, 64, 4, 4, False, 4, None)
     for tiling in attention_tilings(problem, H100):
         assert tiling.split == 1 or 2 * tiling.split * tiling.bk <= 256
 
@@ -88,22 +90,22 @@ def test_a_split_leaves_every_block_two_chunks():
         (
             "F.scaled_dot_product_attention(torch.randn(2, 37, 40), torch.randn(2, 65, 40), "
             "torch.randn(2, 65, 24), is_causal=True)",
-            Attention(2, 37, 24, 65, 40, 4, True, 4, SPLIT),
+            Attention(2, 37, 24, 65, 40, 4, 4, True, 4, SPLIT),
         ),
         (
             "F.scaled_dot_product_attention(*(torch.randn(1, 8, 64, 32, dtype=torch.bfloat16) "
             "for _ in range(3)))",
-            Attention(8, 64, 32, 64, 32, 2, False, 2, HALVES),
+            Attention(8, 64, 32, 64, 32, 2, 2, False, 2, HALVES),
         ),
         (
             "F.scaled_dot_product_attention(torch.randn(1, 8, 1, 32), torch.randn(1, 2, 64, 32), "
             "torch.randn(1, 2, 64, 32), enable_gqa=True)",
-            Attention(2, 4, 32, 64, 32, 4, False, 4, SPLIT),
+            Attention(2, 4, 32, 64, 32, 4, 4, False, 4, SPLIT),
         ),
         (
             "F.scaled_dot_product_attention(torch.randn(3, 1, 32), torch.randn(3, 64, 32), "
             "torch.randn(3, 64, 32))",
-            Attention(3, 1, 32, 64, 32, 4, False, 4, None),
+            Attention(3, 1, 32, 64, 32, 4, 4, False, 4, None),
         ),
     ],
 )
