@@ -32,7 +32,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
-from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
@@ -56,8 +55,9 @@ class ChunkReductions(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
         if op in self.lengths:
-            for inner in [each for each in ops_in(op) if each in self.steps]:
-                rewriter.replace(inner, lengthened(inner, self.steps[inner]))
+            for inner in [*op.body.walk()]:
+                if isinstance(inner, loop.ReduceOp) and inner in self.steps:
+                    rewriter.replace(inner, lengthened(inner, self.steps[inner]))
             whole = chunked(op, self.lengths[op])
             rewriter.replace(op, whole)
             bound_masked_steps(whole, rewriter)

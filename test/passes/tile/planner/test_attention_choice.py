@@ -46,7 +46,8 @@ def test_every_tiling_fits(
     name: str,
 ):
     element, instruction = kind
-    problem = Attention(batch, m, n, keys, depth, element, element, is_partial, element, instruction)
+    sizes = batch, m, n, keys, depth
+    problem = Attention(*sizes, element, element, is_partial, element, instruction)
     found = attention_tilings(problem, target(name))
     assert found
     for tiling in found:
