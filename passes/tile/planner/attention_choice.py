@@ -33,9 +33,6 @@ _DEPTHS = (1, 2, 3)
 
 _SPLITS = (2, 4, 8, 16, 32)
 
-_FEW_COLUMNS = 64
-"""Most columns for which lanes have registers for the sums of 32 rows."""
-
 
 @lru_cache  # the same attention recurs in every layer of a model
 def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionTiling]:
@@ -68,13 +65,13 @@ def _columns(problem: Attention) -> int:
 
 def _matrix_tilings(problem: Attention) -> Iterator[AttentionTiling]:
     """
-    Yield the tilings in which each warp owns tiles of 16 rows, and all keys of a chunk. A warp owns
-    32 rows if its lanes have registers for them.
+    Yield the tilings in which each warp owns 16 or 32 rows, and all keys of a chunk. Split factors
+    need the registers of the second 16 rows.
     """
     instruction, n = problem.instruction, _columns(problem)
     if instruction is None:
         return
-    rows = (2,) if instruction.is_split or n > _FEW_COLUMNS else (2, 4)
+    rows = (2,) if instruction.is_split else (2, 4)
     for bk, warps, fm, depth in product(_suited(_MATRIX_KEYS, problem), _WARPS, rows, _DEPTHS):
         tiling = AttentionTiling(
             warps * fm * LANES_M, n, bk, fm, min(n, bk) // LANES_N, depth, is_matrix=True

@@ -38,7 +38,7 @@ Seconds to load the sums of another block of a cluster, or from the L2 cache. Th
 sm_90a loads those of one block after another.
 """
 
-_WARPS_TO_HIDE, _FEW_WARPS_TO_HIDE = 8, 4
+_WARPS_TO_HIDE, _FEW_WARPS_TO_HIDE = 8, 6
 """
 Warps of an SM that suffice to hide latencies behind arithmetic, and behind matrix instructions on
 halves.
