@@ -51,6 +51,7 @@ _PASSES: dict[str, str] = {
     "apply-schedule": "tile.apply_schedule:ApplySchedulePass",
     "plan-schedules": "tile.planner.plan_schedules:PlanSchedulesPass",
     "tileify": "tile.tileify:TileifyPass",
+    "skip-masks": "kernel.skip_masks:SkipMasksPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
     "fuse-multiply-add": "kernel.fuse_multiply_add:FuseMultiplyAddPass",

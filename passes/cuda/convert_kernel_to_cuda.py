@@ -39,7 +39,6 @@ from tilewright.dialects.cuda.identifiers import identifier
 from tilewright.dialects.cuda.statements import CommentOp
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handlers
-from tilewright.passes.cuda.copies import COPIES
 from tilewright.passes.cuda.grid import GRID
 from tilewright.passes.cuda.index_values import INDEX_VALUES, THREADS
 from tilewright.passes.cuda.matrices import MATRICES
@@ -62,7 +61,6 @@ _HANDLERS: Handlers = {
     **THREADS,
     **REGISTERS,
     **MEMORY,
-    **COPIES,
     **MATRICES,
     **RINGS,
     **GRID,

@@ -17,15 +17,36 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tilewright.dialects import prim
-from tilewright.dialects.element_types import FLOATS, Number
+from tilewright.dialects.element_types import FLOATS, Number, number_attribute
 from tilewright.dialects.index import Range, simplify_map
 from tilewright.dialects.prim import ScalarFunction, Source
 from tilewright.dialects.torch.shapes import broadcast
-from tilewright.dialects.types import element_of, shape_of
-from tilewright.passes.decompose.emission import Emission
-from tilewright.passes.decompose.view import View
+from tilewright.dialects.types import element_of, shape_of, tensor_of
+from tilewright.passes.decompose.view import Shape, View
 
 _Elements = TypeVar("_Elements", bound="Elements")
+_Op = TypeVar("_Op", bound=Operation)
+
+
+class Emission:
+    """Ops that replace the op `op`, in the order in which they are computed."""
+
+    def __init__(self, op: Operation):
+        self.op = op
+        self.ops: list[Operation] = []
+
+    def add(self, op: _Op) -> _Op:
+        """Emit an op with the name and the location of the op that it replaces."""
+        op.location = self.op.location
+        for result in op.results:
+            result.name_hint = self.op.results[0].name_hint
+        self.ops.append(op)
+        return op
+
+    def splat(self, value: Number, shape: Shape, type: Attribute) -> SSAValue:
+        """Return a tensor whose elements are all `value`."""
+        op = prim.ConstantOp(number_attribute(value, type), tensor_of(type, shape))
+        return self.add(op).results[0]
 
 
 @dataclass(frozen=True)

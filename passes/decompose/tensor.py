@@ -24,8 +24,7 @@ from tilewright.dialects.index import Range, linearize, range_of
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.torch.op import Scalar, python_value
 from tilewright.dialects.types import shape_of
-from tilewright.passes.decompose.elementwise import Elements
-from tilewright.passes.decompose.emission import Emission
+from tilewright.passes.decompose.elementwise import Elements, Emission
 from tilewright.passes.decompose.view import Shape, axes_of
 
 

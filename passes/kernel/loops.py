@@ -23,9 +23,9 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.passes.facts.nest import chunk_of, softmax_around, whole_of
-from tilewright.passes.kernel.commenting import Commenting
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.matrix_reduction import MatrixReductions
+from tilewright.passes.kernel.phase_comments import Commenting
 from tilewright.passes.kernel.pipeline import Pipeline, pipelines_of, stages_in_rings
 from tilewright.passes.kernel.softmax_reduction import SoftmaxReductions
 from tilewright.passes.kernel.staging import Staging

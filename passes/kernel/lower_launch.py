@@ -24,10 +24,10 @@ from tilewright.passes.facts.held_fragments import is_held_in_fragments
 from tilewright.passes.facts.nest import softmax_around
 from tilewright.passes.facts.vector_width import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
-from tilewright.passes.kernel.commenting import Commenting, drop_only_comment
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.join_blocks import JoiningBlocks
 from tilewright.passes.kernel.loops import Loops
+from tilewright.passes.kernel.phase_comments import Commenting, drop_only_comment
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.reporting.refusal import refused

@@ -11,17 +11,18 @@ Comments for the phases of a kernel; each stands above the first op of its phase
 The names before the colon are those of the PyTorch ops that a phase comes from, if they are known.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from itertools import groupby
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tilewright.dialects import loop, tile
+from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.origin import origin_of, without_number
 from tilewright.dialects.tile import Join, JoinAttr
@@ -30,6 +31,7 @@ from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.tile.stage import varies_along
 from tilewright.passes.facts.effects import is_pure
 from tilewright.passes.facts.nest import chunk_of
+from tilewright.passes.kernel.emitter import Emitter
 
 _MAX_NAMES = 4
 """Largest number of op names in a comment; more names are only counted."""
@@ -258,3 +260,38 @@ def _names(values: Iterable[SSAValue]) -> str:
 def _listed(names: Sequence[str]) -> str:
     first, rest = (unique := [*dict.fromkeys(names)])[:_MAX_NAMES], len(unique) - _MAX_NAMES
     return ", ".join(first) + (f" and {rest} more" if rest > 0 else "")
+
+
+class Commenting:
+    """Comments of the phases that are not lowered yet."""
+
+    def __init__(self, emitter: Emitter):
+        self._emit = emitter
+        self._comments: dict[Operation, str] = {}
+
+    def enter(self, block: Block, elsewhere: Container[Operation]) -> None:
+        """
+        Prepare the comments for the ops of `block`, which are lowered next; ops in `elsewhere` are
+        lowered elsewhere. A block whose ops form a single phase gets no comment: the comment above
+        the block describes it.
+        """
+        ops = [op for op in block.ops if op not in elsewhere]
+        phases = phases_of(ops)
+        if len(phases) > 1 or len(ops) < len(block.ops):
+            self._comments.update((phase.ops[0], phase.comment()) for phase in phases)
+
+    def above(self, op: Operation) -> None:
+        """
+        Emit the comment of the phase that begins with `op`, if any; the lowering of `op` follows.
+        """
+        if (text := self._comments.pop(op, None)) is not None:
+            with self._emit.at(op):
+                self._emit.op(kernel.CommentOp(text))
+
+
+def drop_only_comment(function: kernel.FuncOp) -> None:
+    """Erase the comment of a kernel that has only one: the kernel's name says the same."""
+    comments = [op for op in ops_in(function) if isinstance(op, kernel.CommentOp)]
+    if len(comments) == 1:
+        comments[0].detach()
+        comments[0].erase()

@@ -47,11 +47,11 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
 from tilewright.dialects.loop.nest import within
 from tilewright.dialects.monoid import Monoid
+from tilewright.passes.facts.extremes import extreme
 from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.annihilation import beyond
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
-from tilewright.passes.tile.extremes import extreme
 from tilewright.passes.tile.needed_where import needed_where
 from tilewright.passes.tile.uniform_indices import varies_in_block
 

@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
 from tilewright.dialects.index import Range, simplify
-from tilewright.passes.tile.extremes import extreme
+from tilewright.passes.facts.extremes import extreme
 
 BLOCK, THREAD, STEP = dims = [AffineExpr.dimension(at) for at in range(3)]
 EXTENTS = (7, 32, 16)
