@@ -51,6 +51,37 @@ def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
 
 
+def wide(rows: int, depth: int, keys: int, columns: int, dtype: str) -> str:
+    """Return the text of attention whose heads have `depth` elements, and values `columns`."""
+    sizes = f"({rows}, {depth}), ({keys}, {depth}), ({keys}, {columns})"
+    make = f"(torch.randn(1, 2, *size, dtype=torch.{dtype}) for size in ({sizes}))"
+    return f"q, k, v = {make}; {_SDPA}(q, k, v, is_causal=True)"
+
+
+def test_wide_heads_run_right(capsys: pytest.CaptureFixture[str]) -> None:
+    """Several warps share the columns of a row, and its weights through shared memory."""
+    expression = wide(9, 33, 24, 257, "float16")
+    assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
+    assert "%wn = warp 4 n" in tile_ir(expression, capsys)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        wide(37, 320, 40, 320, "bfloat16"),  # two blocks of 160 columns
+        wide(9, 40, 21, 1030, "bfloat16"),
+        wide(20, 257, 24, 257, "float32"),
+        wide(5, 320, 40, 320, "float32"),
+        wide(5, 576, 17, 512, "float16"),
+        wide(20, 40, 30, 300, "float32"),
+    ],
+)
+@pytest.mark.usefixtures("every_case")
+def test_other_wide_heads_run_right(expression: str) -> None:
+    assert main(["run", "-c", expression, "--target", "sm_90a"]) == 0
+    assert main(["run", "-c", expression, "--target", "sm_80"]) == 0
+
+
 def test_weights_are_divided_approximately(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", "-c", MEANS, "--target", "sm_90a"]) == 0
     assert "divide_approximately(expf(" in capsys.readouterr().out

@@ -39,8 +39,8 @@ The rewrite pays if there are enough rows to keep the GPU busy, because a block 
 with no other block (`fusion_cost`).
 
 With `online`, a softmax and its product will become one reduction in a tile of rows and columns
-(`fuse-online`). It keeps no row on chip, and shares its loads as other products do: then only the
-number of columns is limited.
+(`fuse-online`). It keeps no row on chip, and shares its loads as other products do. Many columns
+pay only if the scores are computed in the same pass (`wide_attention`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -64,6 +64,11 @@ from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
 from tilewright.passes.loop.fusion.row_product import RowProduct, row_product
 from tilewright.passes.loop.fusion.softmax_rows import is_softmax_product
+from tilewright.passes.loop.fusion.wide_attention import (
+    computed_scores,
+    decision_in_one_pass,
+    has_single_rows,
+)
 from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -101,13 +106,13 @@ class FuseRows(RewritePattern):
                 continue
             online = self.online and is_softmax_product(product, self.plan)
             reason = reason_against_fusion(op, [launch], self.plan)
-            reason = reason or _reason_against(product, online=online)
+            reason = reason or _reason_against(product, self.plan, online=online)
             reason = reason or reason_not_fitting(op, [launch], self.plan, self.target)
             if reason is not None:
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
-            decision = _decision(statistic, product, sources, self.target, online=online)
+            decision = _decision(statistic, product, sources, self, online=online)
             if not accepted(RULE, kernel, [product.kernel], decision):
                 continue
             with rewriting(RULE, product.kernel, whole_module=True):
@@ -132,13 +137,18 @@ class FuseRows(RewritePattern):
             yield source
 
 
-def _reason_against(product: RowProduct, *, online: bool) -> str | None:
+def _reason_against(product: RowProduct, plan: PlanIndex, *, online: bool) -> str | None:
     """Reason why the product cannot work row by row, or None."""
     name = product.kernel.sym_name.data
-    if (columns := steps_of(product.columns)) > MOST_COLUMNS:
-        return f"{name} has {columns} columns: a block computes at most {MOST_COLUMNS}"
-    if online:
+    columns = steps_of(product.columns)
+    if online and columns <= MOST_COLUMNS:
         return None
+    if online and has_single_rows(product):
+        return f"{name} has {columns} columns of single rows, which blocks share"
+    if online and computed_scores(product, plan) is not None:
+        return None
+    if columns > MOST_COLUMNS:
+        return f"{name} has {columns} columns: a block computes at most {MOST_COLUMNS}"
     if (bytes := product.row_bytes) > MOST_ROW_BYTES:
         return f"a row of {size(bytes)} does not fit on chip: every column would recompute it"
     if not product.is_batch:
@@ -150,14 +160,14 @@ def _decision(
     statistic: FlatLaunch,
     product: RowProduct,
     sources: Sequence[FlatLaunch],
-    target: Target,
+    pattern: FuseRows,
     *,
     online: bool,
 ) -> Decision:
     """
     Return the decision whether a block computes a row of the product and its statistic. In the
     alternative, the statistic joins the kernel that writes the weights. With `online`, blocks are
-    tiles, and compute each weight once.
+    tiles, and compute each weight once. With many columns they also compute the scores.
     """
     reducing = work_of(statistic.kernel, statistic.launch)
     writing = [work_of(source.kernel, source.launch) for source in sources]
@@ -167,9 +177,12 @@ def _decision(
     together = fused(reducing, row, statistic.buffer)
     for source, work in zip(sources, writing, strict=True):
         together = fused(work, together, source.buffer, times=1 if online else 2)
+    scores = computed_scores(product, pattern.plan) if online else None
+    if scores is not None and steps_of(product.columns) > MOST_COLUMNS:
+        return decision_in_one_pass(product, scores, apart, together, pattern.target)
     rows = steps_of(product.rows)
     what = f"{rows} row{'s' * (rows > 1)} of {steps_of(product.columns)} columns"
-    return decide(what, apart, [together], target)
+    return decide(what, apart, [together], pattern.target)
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ becomes
 
 The scores are then never stored. A block computes each score once, for all columns of its rows. The
 rewrite is legal if one load reads the scores: a score of its own in each step of the rows and of
-the reduction, which is the same one for all columns. Many columns are skipped: several blocks
-would compute the scores of the same rows. The rewrite pays if one kernel takes less time than two
-(`fusion_cost`).
+the reduction, which is the same one for all columns. If there are more columns than a block owns,
+several blocks compute the scores of the same rows (`wide_attention`). The rewrite pays if one
+kernel takes less time than two (`fusion_cost`).
 
 A score that is hidden where the mask of the reduction fails is computed without the condition.
 """
@@ -45,11 +45,11 @@ from tilewright.dialects.axes import conditions_of
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.effects import erase_dead
 from tilewright.passes.facts.nest import needed_by, nest_block, steps_of, subscripted_dims
-from tilewright.passes.loop.fusion.fuse_rows import MOST_COLUMNS
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, work_of
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
+from tilewright.passes.loop.fusion.wide_attention import blocks_along
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, reason_against_fusion
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -132,8 +132,6 @@ def _reason_against(weighing: Weighing) -> str | None:
         return f"{name} does not read a score of its own in each step"
     if weighing.reduction.parent is not nest_block(weighing.kernel):
         return f"{name} does not reduce in its outermost nest"
-    if (columns := steps_of(weighing.columns)) > MOST_COLUMNS:
-        return f"{name} has {columns} columns: several blocks would compute the scores"
     return None
 
 
@@ -141,9 +139,11 @@ def _decision(scores: FlatLaunch, weighing: Weighing, target: Target) -> Decisio
     """Return the decision whether the reduction computes its scores, each once for all columns."""
     storing = work_of(scores.kernel, scores.launch)
     reading = work_of(weighing.kernel, weighing.launch)
-    together = fused(storing, reading, scores.buffer)
     columns = steps_of(weighing.columns)
-    what = f"compute each score once for {columns} column{'s' * (columns > 1)}"
+    times = blocks_along(columns)
+    together = fused(storing, reading, scores.buffer, times=times)
+    often = "once" if times == 1 else f"{times} times"
+    what = f"compute each score {often} for {columns} column{'s' * (columns > 1)}"
     return decide(what, [storing, reading], [together], target)
 
 

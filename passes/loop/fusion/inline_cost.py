@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+from xdsl.dialects import arith
+
 from tilewright.dialects import loop
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
@@ -24,6 +26,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
     work_of,
 )
 from tilewright.passes.loop.fusion.op_counts import runs
+from tilewright.passes.loop.fusion.softmax_terms import weight_of
 from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
@@ -60,7 +63,7 @@ def inline_decision(
     if _will_be_one_kernel(plan, consumers):  # with the reduction it would join
         alone = replace(alone, launches=1)
     apart, together = [alone], list[Work]()
-    computed = 0.0
+    computed, is_weight = 0.0, _is_weight(nest)
     for consumer in consumers:
         reader = plan.kernel_of(consumer)
         assert reader is not None
@@ -69,6 +72,8 @@ def inline_decision(
             long = f"{reader.sym_name.data} would have more than {MOST_INSTRUCTIONS} instructions"
             return Decision(False, long)
         evaluations = sum({place_of(load): steps[load] for load in loads}.values())
+        if is_weight:
+            evaluations = min(evaluations, elements)
         apart.append(work := work_of(reader, consumer))
         kept = consumer is keeper
         evaluations += elements * (kept and in_rows)
@@ -77,6 +82,17 @@ def inline_decision(
     what = f"recompute {often(computed / elements)} of {costliest(nest)} over {elements} elements"
     margin = NEAR if any(work.products for work in apart) else 1.0
     return decide(what, apart, together, target, margin=margin)
+
+
+def _is_weight(nest: FlatNest) -> bool:
+    """
+    True if the nest computes weights of a softmax: `fuse-rows` and `fuse-online` may compute each
+    once for all columns of a product. If they do not, `cut-recompute` takes it out again.
+    """
+    value = nest.store.value
+    while isinstance(value.owner, arith.TruncFOp | arith.ExtFOp):
+        value = value.owner.input
+    return weight_of(value, lambda shift: isinstance(shift.owner, loop.LoadOp)) is not None
 
 
 def _work_apart(plan: PlanIndex, launch: loop.LaunchOp, work: Work) -> Work:

@@ -32,7 +32,13 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.cost.instruction_costs import instructions
 from tilewright.passes.facts.nest import nest_block, steps_of
-from tilewright.passes.facts.products import Factor, Product, half_type_of, products_of
+from tilewright.passes.facts.products import (
+    Factor,
+    Product,
+    factor_of,
+    half_type_of,
+    products_of,
+)
 from tilewright.passes.loop.plan import evaluations
 
 REUSE = 128
@@ -155,7 +161,10 @@ class MatrixOps(NamedTuple):
     """Ops of contractions whose factors have a half type."""
 
     products: frozenset[Operation] = frozenset()
-    """Multiplications that tensor cores do, together with the sums of their results."""
+    """
+    Multiplications that tensor cores do, together with the sums of their results; a reduction with
+    `softmax` does both.
+    """
     free: frozenset[Operation] = frozenset()
     """Casts of factors, and loads of factors that no op computes."""
 
@@ -164,10 +173,12 @@ def matrix_ops(kernel: loop.KernelOp) -> MatrixOps:
     """
     Return the matrix ops of a kernel. There are none unless all reductions in its outermost nest
     sum products of one half type, and each product has one factor for each row and one for each
-    column.
+    column. A reduction with `softmax` multiplies weights of a half type by values.
     """
     block = nest_block(kernel)
     reductions = [op for op in block.ops if isinstance(op, loop.ReduceOp)]
+    if len(reductions) == 1 and reductions[0].weights is not None:
+        return _weighted(reductions[0])
     if not any(isinstance(op, arith.ExtFOp) for each in reductions for op in each.body.block.ops):
         return MatrixOps()  # all float32 programs end here
     if any(half_type_of(op) is None for op in reductions):
@@ -179,6 +190,18 @@ def matrix_ops(kernel: loop.KernelOp) -> MatrixOps:
     factors = [factor for product in products for factor in (product.left, product.right)]
     free = frozenset(op for factor in factors for op in _free(factor))
     return MatrixOps(frozenset(product.op for product in products), free)
+
+
+def _weighted(reduction: loop.ReduceOp) -> MatrixOps:
+    """
+    Return the matrix ops of a reduction with `softmax` whose weights have a half type: the
+    reduction itself stands for the products if it weighs values of this type.
+    """
+    factors = [factor_of(value) for value in reduction.yield_op.values[1:]]
+    halves = [factor for factor in factors if factor.type == reduction.weights]
+    if not halves:
+        return MatrixOps()
+    return MatrixOps(frozenset([reduction]), frozenset(op for f in halves for op in _free(f)))
 
 
 def _is_of_matrices(

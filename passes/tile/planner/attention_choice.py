@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import product
 
 from tilewright.dialects.kernel_like import MAX_CLUSTER
-from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N, MatrixInstruction
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost.time_models import time_bucket
@@ -19,8 +19,14 @@ from tilewright.passes.tile.planner.attention import Attention
 from tilewright.passes.tile.planner.attention_tiling import AttentionTiling
 from tilewright.passes.tile.rebind import next_power_of_two
 
-MOST_COLUMNS = 256
-"""Most columns that a block owns; several blocks share the columns of longer rows."""
+MOST_COLUMNS = 512
+"""
+Most columns that a block owns. Several blocks share the columns of longer rows, and each computes
+all scores of its rows.
+"""
+
+_COLUMNS_OF_WARP = 256
+"""Most columns that a warp owns; several warps share the weights of longer rows."""
 
 _MATRIX_KEYS, _KEYS = (16, 32, 64, 128), (8, 16, 32, 64)
 """Keys of a chunk for matrix instructions, and for multiply-adds."""
@@ -47,7 +53,8 @@ def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionT
 
 def fewest_elements(problem: Attention) -> AttentionTiling:
     """Return a tiling whose threads have as few elements as possible."""
-    return AttentionTiling(8, _columns(problem), _KEYS[0], 1, 1, 1, is_matrix=False)
+    bk = _KEYS[0]
+    return AttentionTiling(8, _columns(problem, bk)[0], bk, 1, 1, 1, is_matrix=False)
 
 
 def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> tuple[float, ...]:
@@ -59,36 +66,53 @@ def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> 
     return about, tiling.split, abs(tiling.depth - 2), -tiling.bk, -tiling.m
 
 
-def _columns(problem: Attention) -> int:
-    return min(MOST_COLUMNS, max(16, next_power_of_two(problem.n)))
+def _columns(problem: Attention, bk: int) -> Sequence[int]:
+    """
+    Return the numbers of columns that a block with `bk` keys in a chunk may own. More columns than
+    a warp owns are divided evenly among blocks, and are whole chunks of columns.
+    """
+    if problem.n <= _COLUMNS_OF_WARP:
+        return [max(16, next_power_of_two(problem.n))]
+    blocks = [-(-problem.n // most) for most in (MOST_COLUMNS, _COLUMNS_OF_WARP)]
+    return [-(-problem.n // (each * bk)) * bk for each in dict.fromkeys(blocks)]
 
 
 def _matrix_tilings(problem: Attention) -> Iterator[AttentionTiling]:
     """
-    Yield the tilings in which each warp owns 16 or 32 rows, and all keys of a chunk. Split factors
-    need the registers of the second 16 rows.
+    Yield the tilings in which warps own 16 or 32 rows, and all keys of a chunk unless several warps
+    share the columns. Split factors of one warp need the registers of the second 16 rows.
     """
-    instruction, n = problem.instruction, _columns(problem)
-    if instruction is None:
+    if problem.instruction is None:
         return
-    rows = (2,) if instruction.is_split else (2, 4)
-    for bk, warps, fm, depth in product(_suited(_MATRIX_KEYS, problem), _WARPS, rows, _DEPTHS):
-        tiling = AttentionTiling(
-            warps * fm * LANES_M, n, bk, fm, min(n, bk) // LANES_N, depth, is_matrix=True
-        )
-        if tiling.m < 2 * problem.m or tiling.m == 2 * LANES_M:
+    for bk in _suited(_MATRIX_KEYS, problem):
+        for n in _columns(problem, bk):
+            yield from _tilings_of_warps(problem, problem.instruction, n, bk)
+
+
+def _tilings_of_warps(
+    problem: Attention, instruction: MatrixInstruction, n: int, bk: int
+) -> Iterator[AttentionTiling]:
+    """Yield the tilings of `n` columns and `bk` keys for a matrix instruction."""
+    is_shared = n > _COLUMNS_OF_WARP
+    rows = (2, 4) if is_shared or not instruction.is_split else (2,)
+    along = [warps for warps in (2, 4, 8) if bk >= 8 * warps] if is_shared else [1]
+    for warps, shared, fm, depth in product(_WARPS, along, rows, _DEPTHS):
+        fn = min(n, bk) // LANES_N // shared
+        tiling = AttentionTiling(warps * fm * LANES_M, n, bk, fm, fn, depth, is_matrix=True)
+        is_suited = tiling.m < 2 * problem.m or tiling.m == 2 * LANES_M
+        if is_suited and warps * shared <= max(_WARPS):
             yield tiling
 
 
 def _tilings(problem: Attention) -> Iterator[AttentionTiling]:
     """Yield the tilings for multiply-adds."""
-    n = _columns(problem)
     sizes = product(_suited(_KEYS, problem), _ROWS_OF_THREAD, _THREADS_ALONG_ROWS, _DEPTHS)
     for bk, fm, rows, depth in sizes:
-        tiling = AttentionTiling(fm * rows, n, bk, fm, 4, depth, is_matrix=False)
-        is_whole = tiling.threads % WARP_SIZE == 0 and tiling.threads <= 256
-        if is_whole and tiling.m < 2 * max(problem.m, 4):
-            yield tiling
+        for n in _columns(problem, bk):
+            tiling = AttentionTiling(fm * rows, n, bk, fm, 4, depth, is_matrix=False)
+            is_whole = tiling.threads % WARP_SIZE == 0 and tiling.threads <= 256
+            if is_whole and tiling.m < 2 * max(problem.m, 4):
+                yield tiling
 
 
 def _split(

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import f32
 
-from tilewright.dialects.matrix_instruction import LANES_M
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
 from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.dialects.types import size_of
@@ -116,7 +116,15 @@ class AttentionTiling(NamedTuple):
         score = problem.score_element * self._depth(problem) + _PAD if problem.depth else 0
         value, weights = problem.element * self.n + _PAD, problem.weight * self.bk + _PAD
         slabs = self.m * (score + weights) + self.depth * self.bk * (score + value)
-        return slabs + (self._joined_bytes(problem) if self.cluster > 1 else 0)
+        return (
+            slabs + self._combined_bytes + (self._joined_bytes(problem) if self.cluster > 1 else 0)
+        )
+
+    @property
+    def _combined_bytes(self) -> int:
+        """Bytes through which the warps that share a row combine its maximum and its sum."""
+        is_shared = self.is_matrix and self._warps_along > 1
+        return 2 * size_of(f32) * self.fm * self.threads if is_shared else 0
 
     def _depth(self, problem: Attention) -> int:
         """Return the steps of the product that computes a score, as slabs have them."""
@@ -140,7 +148,12 @@ class AttentionTiling(NamedTuple):
 
     def _holds_weights(self, problem: Attention) -> bool:
         """True if lanes hold the weights as fragments of A (`held_fragments.py`)."""
-        return self.is_matrix and problem.weight == 2
+        return self.is_matrix and problem.weight == 2 and self._warps_along == 1
+
+    @property
+    def _warps_along(self) -> int:
+        """Warps of a matrix tiling that share the keys and the columns of their rows."""
+        return self.side // self.fn // LANES_N
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target, and fills all slots."""
@@ -220,8 +233,8 @@ class AttentionTiling(NamedTuple):
     def _matrix_clocks(self, problem: Attention, target: Target, beside: int) -> float:
         """Return the clocks of a chunk whose products matrix instructions add."""
         assert problem.instruction is not None
-        rows, warps = self.fm * LANES_M, self.threads // WARP_SIZE
-        products = [(self.bk, self._depth(problem)), (self.n, self.bk)]
+        rows, warps, along = self.fm * LANES_M, self.threads // WARP_SIZE, self._warps_along
+        products = [(self.bk // along, self._depth(problem)), (self.n // along, self.bk)]
         found = [
             matrix_clocks(WarpTile(rows, n, k, problem.instruction), SCHEDULERS, target)
             for n, k in products

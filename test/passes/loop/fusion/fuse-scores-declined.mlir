@@ -4,38 +4,38 @@
 
 // The reasons why scores are stored.
 
-// More columns than one block computes.
-// CHECK: skipped at wide_scores: wide_product has 257 columns: several blocks would compute the scores
-func.func @wide(%v: memref<2x33x257xf32>, %q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> memref<2x5x257xf32> {
-  %s = memref.alloc() : memref<2x5x33xf32>
-  loop.launch @wide_scores(%q, %keys) -> (%s) : (memref<2x5x8xf32>, memref<2x33x8xf32>) -> (memref<2x5x33xf32>)
-  %out = memref.alloc() : memref<2x5x257xf32>
-  loop.launch @wide_product(%s, %v) -> (%out) : (memref<2x5x33xf32>, memref<2x33x257xf32>) -> (memref<2x5x257xf32>)
-  func.return %out : memref<2x5x257xf32>
+// More columns than one block owns: two blocks would compute each score.
+// CHECK: skipped at wide_scores: compute each score 2 times for 1024 columns: {{.*}} us against {{.*}} us apart
+func.func @wide(%v: memref<2x4096x1024xf32>, %q: memref<2x4096x1024xf32>, %keys: memref<2x4096x1024xf32>) -> memref<2x4096x1024xf32> {
+  %s = memref.alloc() : memref<2x4096x4096xf32>
+  loop.launch @wide_scores(%q, %keys) -> (%s) : (memref<2x4096x1024xf32>, memref<2x4096x1024xf32>) -> (memref<2x4096x4096xf32>)
+  %out = memref.alloc() : memref<2x4096x1024xf32>
+  loop.launch @wide_product(%s, %v) -> (%out) : (memref<2x4096x4096xf32>, memref<2x4096x1024xf32>) -> (memref<2x4096x1024xf32>)
+  func.return %out : memref<2x4096x1024xf32>
 }
-loop.kernel @wide_scores(%q: memref<2x5x8xf32>, %keys: memref<2x33x8xf32>) -> (%out: memref<2x5x33xf32>) {
-  loop.for %h in 2, %i in 5, %k in 33 {
-    %dot = loop.reduce %d in 8 with add {
-      %0 = loop.load %q[%h, %i, %d] : memref<2x5x8xf32>
-      %1 = loop.load %keys[%h, %k, %d] : memref<2x33x8xf32>
+loop.kernel @wide_scores(%q: memref<2x4096x1024xf32>, %keys: memref<2x4096x1024xf32>) -> (%out: memref<2x4096x4096xf32>) {
+  loop.for %h in 2, %i in 4096, %k in 4096 {
+    %dot = loop.reduce %d in 1024 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x4096x1024xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x4096x1024xf32>
       %2 = arith.mulf %0, %1 : f32
       loop.yield %2 : f32
     } : f32
     %scale = arith.constant 0.125 : f32
     %score = arith.mulf %dot, %scale : f32
-    loop.store %score, %out[%h, %i, %k] : memref<2x5x33xf32>
+    loop.store %score, %out[%h, %i, %k] : memref<2x4096x4096xf32>
   }
 }
-loop.kernel @wide_product(%s: memref<2x5x33xf32>, %v: memref<2x33x257xf32>) -> (%out: memref<2x5x257xf32>) {
-  loop.for %h in 2, %i in 5, %e in 257 {
-    %largest, %sum, %product = loop.reduce %k in 33 with softmax {
-      %x = loop.load %s[%h, %i, %k] : memref<2x5x33xf32>
+loop.kernel @wide_product(%s: memref<2x4096x4096xf32>, %v: memref<2x4096x1024xf32>) -> (%out: memref<2x4096x1024xf32>) {
+  loop.for %h in 2, %i in 4096, %e in 1024 {
+    %largest, %sum, %product = loop.reduce %k in 4096 with softmax {
+      %x = loop.load %s[%h, %i, %k] : memref<2x4096x4096xf32>
       %one = arith.constant 1.0 : f32
-      %g = loop.load %v[%h, %k, %e] : memref<2x33x257xf32>
+      %g = loop.load %v[%h, %k, %e] : memref<2x4096x1024xf32>
       loop.yield %x, %one, %g : f32, f32, f32
     } : f32, f32, f32
     %0 = arith.divf %product, %sum : f32
-    loop.store %0, %out[%h, %i, %e] : memref<2x5x257xf32>
+    loop.store %0, %out[%h, %i, %e] : memref<2x4096x1024xf32>
   }
 }
 

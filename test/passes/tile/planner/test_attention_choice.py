@@ -28,7 +28,7 @@ _sizes = st.sampled_from([1, 2, 7, 16, 33, 64, 100, 129, 512, 4096])
 @given(
     st.integers(1, 70),
     _sizes,
-    st.sampled_from([1, 8, 40, 64, 128, 256, 300]),
+    st.sampled_from([1, 8, 40, 64, 128, 256, 257, 300, 1000]),
     _sizes,
     st.sampled_from([0, 8, 40, 64, 128, 256]),
     st.sampled_from([(4, None), (4, SPLIT), (2, HALVES), (2, None)]),
@@ -53,7 +53,9 @@ def test_every_tiling_fits(
     for tiling in found:
         assert tiling.threads % 32 == 0
         assert tiling.threads <= 1024
-        assert tiling.n >= min(n, MOST_COLUMNS)
+        assert tiling.n <= MOST_COLUMNS
+        assert tiling.n >= n or n > 256
+        assert tiling.n % tiling.side == 0
         assert tiling.shared_bytes(problem) <= target(name).shared_per_block
         assert tiling.seconds(problem, target(name)) > 0
         if tiling.is_matrix:
@@ -62,7 +64,7 @@ def test_every_tiling_fits(
             is_rounded = depth % instruction.fragments.k != 0
             assert (f"depth={instruction.fragments.k}" in chunk) == is_rounded
             assert tiling.bk % instruction.fragments.k == 0
-            assert tiling.side // tiling.fn == 4
+            assert tiling.side // tiling.fn in ((4,) if n <= 256 else (4, 8, 16, 32))
 
 
 def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
@@ -72,6 +74,18 @@ def test_many_rows_take_matrix_instructions_and_one_block_for_all_keys():
     assert best.split == 1
     assert best.depth > 1
     assert best.seconds(problem, H100) < 140e-6
+
+
+def test_wide_heads_are_owned_by_several_warps_of_a_block():
+    problem = Attention(32, 2048, 320, 2048, 320, 2, 2, False, 2, HALVES)
+    best = attention_tilings(problem, H100)[0]
+    assert best.n == 320
+    assert best.side // best.fn > 4
+
+
+def test_blocks_share_the_columns_of_wider_heads():
+    problem = Attention(32, 2048, 1000, 2048, 1000, 2, 2, False, 2, HALVES)
+    assert all(tiling.n in range(250, 513) for tiling in attention_tilings(problem, H100))
 
 
 def test_few_rows_share_their_keys():
