@@ -32,6 +32,8 @@ _PASSES: dict[str, str] = {
     "fuse-parts": "loop.fusion.fuse_parts:FusePartsPass",
     "fuse-reduction": "loop.fusion.fuse_reduction:FuseReductionPass",
     "fuse-online": "loop.fusion.fuse_online:FuseOnlinePass",
+    "drop-second-maximum": "loop.drop_second_maximum:DropSecondMaximumPass",
+    "peel-last-step": "loop.peel_last_step:PeelLastStepPass",
     "fuse-outputs": "loop.fusion.fuse_outputs:FuseOutputsPass",
     "fuse-rows": "loop.fusion.fuse_rows:FuseRowsPass",
     "cut-recompute": "loop.fusion.cut_recompute:CutRecomputePass",

@@ -102,13 +102,19 @@ def _arg_reduced(op: torch.ExtremeOp, emit: Emitter, monoid: Monoid) -> tuple[Te
 
 
 class ExtremumDim(Decomposition[torch.ExtremumDimOp]):
-    """Decomposition of `max` and `min` along a dimension: the extreme, and its position."""
+    """
+    Decomposition of `max` and `min` along a dimension: the extreme, and its position, or the
+    extreme alone if nothing uses the position.
+    """
 
-    def __init__(self, monoid: Monoid):
-        self.monoid = monoid
+    def __init__(self, monoid: Monoid, alone: Monoid):
+        self.monoid, self.alone = monoid, alone
 
-    def decompose(self, op: torch.ExtremumDimOp, emit: Emitter) -> tuple[Tensor, Tensor]:
-        return _arg_reduced(op, emit, self.monoid)
+    def decompose(self, op: torch.ExtremumDimOp, emit: Emitter) -> Sequence[Tensor]:
+        value, position = _arg_reduced(op, emit, self.monoid)
+        if not op.indices.uses:
+            value = folded(self.alone)(emit(op.input), op.reduced()).reshape(op.reduced_shape())
+        return value, position
 
 
 class ArgExtremum(Decomposition[torch.ArgExtremumOp]):
@@ -143,8 +149,8 @@ PATTERNS: Table = {
     torch.MaxOp: Reduction(folded(Monoid.MAX)),
     torch.MinOp: Reduction(folded(Monoid.MIN)),
     torch.AminmaxOp: MinAndMax(),
-    torch.MaxDimOp: ExtremumDim(Monoid.ARGMAX),
-    torch.MinDimOp: ExtremumDim(Monoid.ARGMIN),
+    torch.MaxDimOp: ExtremumDim(Monoid.ARGMAX, Monoid.MAX),
+    torch.MinDimOp: ExtremumDim(Monoid.ARGMIN, Monoid.MIN),
     torch.ArgmaxOp: ArgExtremum(Monoid.ARGMAX),
     torch.ArgminOp: ArgExtremum(Monoid.ARGMIN),
 }

@@ -38,12 +38,16 @@ CLEANED = (  # a select of values under a mask that hides them: not one of them 
 NOT_ROUNDED = (  # the program multiplies float32 weights, whatever the type of the values
     _HALVES.format("bfloat16") + "F.softmax(q.float() @ k.float().mT, -1) @ v.float()"
 )
+SINKS = (  # a number of each head is one more score of its rows, and has no value
+    _SAME + "s = torch.cat([q @ k.mT * 0.2, torch.randn(3).view(1, 3, 1, 1).expand(1, 3, 37, 1)], "
+    "-1); F.softmax(s, -1)[..., :-1] @ v"
+)
 MEANS = (  # weights that are no softmax, because no maximum is subtracted
     "s, v = torch.randn(3, 37, 45), torch.randn(3, 45, 20); w = torch.exp(s); "
     "(w / w.sum(-1, keepdim=True).clamp(min=1)) @ v"
 )
 
-OTHERS = [ROWS_OF_NOTHING, ROWS_OF_NAN, CLEANED, NOT_ROUNDED, MEANS]
+OTHERS = [ROWS_OF_NOTHING, ROWS_OF_NAN, CLEANED, NOT_ROUNDED, SINKS, MEANS]
 
 
 @pytest.mark.parametrize("expression", [*SHARED, *OTHERS])

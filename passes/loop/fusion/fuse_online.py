@@ -28,6 +28,11 @@ it must be minus infinity itself (`hidden_scores`). If the products count their 
 the conditions of hidden scores become the mask of the reduction, where they are on positions. A
 conjunction has several conditions; those that are not on positions stay selects.
 
+Weights may subtract the maximum of the largest score and another number of the row: a sink, which
+has a weight but no value (`peel-last-step`). The sums are then multiplied by `exp(%maximum - %m)`,
+where `%m` is that maximum. A maximum that is subtracted twice is dropped first
+(`drop-second-maximum`). The factor is NaN if both are infinite, as the weights are.
+
 In a row of only minus infinity the weights of `torch.softmax` are NaN, but those of the reduction
 are 0. Unless the maximum is clamped to finite numbers, `%maximum - %maximum` is added to each sum:
 it is NaN if the maximum is not finite, and else 0. Weights may be divided by their sum: then the
@@ -40,7 +45,7 @@ from dataclasses import dataclass
 from math import inf
 
 from xdsl.context import Context
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -49,10 +54,12 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.effects import erase_dead
 from tilewright.passes.facts.nest import needed_by, nest_block
 from tilewright.passes.loop import predicate_positions
+from tilewright.passes.loop.drop_second_maximum import DropSecondMaximum
 from tilewright.passes.loop.fusion.online_softmax import (
     Numbers,
     OnlineSoftmax,
@@ -123,6 +130,8 @@ def _flat_nest(softmax: OnlineSoftmax, numbers: Numbers) -> loop.ForOp:
     for op in softmax.ops:
         if any(result not in substitution.values for result in op.results) or not op.results:
             body.add_op(substitution.clone(op))
+            if op is softmax.joined:
+                _rescale(body, softmax, substitution)
         elif op in quotients:
             _divide(body, op.results[0], quotients[op], substitution)
     return flat
@@ -155,13 +164,30 @@ def _add_reduction(
     for op, result in zip(softmax.reductions, reduction.results, strict=True):
         result.name_hint = op.results[0].name_hint
         outer.values[op.results[0]] = result
-    if not softmax.is_clamped:
+    if not softmax.is_clamped and softmax.joined is None:
         maximum, *sums = reduction.results
         not_finite = arith.SubfOp(maximum, maximum)  # NaN, or 0 if the maximum is finite
         body.add_op(not_finite)
         for each, total in zip(softmax.sums, sums, strict=True):
             body.add_op(corrected := arith.AddfOp(total, not_finite))
             outer.values[each.op.results[0]] = corrected.result
+
+
+def _rescale(body: Block, softmax: OnlineSoftmax, substitution: Substitution) -> None:
+    """Multiply the sums, relative to the largest score, to be relative to a joined maximum."""
+    assert softmax.joined is not None
+    largest, joined = softmax.largest.op.results[0], softmax.joined.result
+    largest, joined = substitution.value(largest), substitution.value(joined)
+    body.add_op(difference := arith.SubfOp(largest, joined))
+    if softmax.sums[0].weight.is_shifted_again:
+        zero = arith.SubfOp(joined, joined)
+        body.add_ops([zero, difference := arith.SubfOp(difference, zero)])
+    body.add_op(kept := math.ExpOp(difference))
+    kept.result.name_hint = "kept"
+    for each in softmax.sums:
+        (total,) = each.op.results
+        body.add_op(scaled := arith.MulfOp(substitution.value(total), kept))
+        substitution.values[total] = scaled.result
 
 
 def _divide(
@@ -274,5 +300,7 @@ class FuseOnlinePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Make one reduction of each softmax and its products in the module."""
+        if any(_finds_largest(each) for each in op.ops if isinstance(each, loop.KernelOp)):
+            rewrite_each(op, DropSecondMaximum(), loop.KernelOp)
         plan = PlanIndex(op)
         plan.rewrite(FuseOnline(plan))

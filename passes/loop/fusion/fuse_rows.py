@@ -40,7 +40,8 @@ with no other block (`fusion_cost`).
 
 With `online`, a softmax and its product will become one reduction in a tile of rows and columns
 (`fuse-online`). It keeps no row on chip, and shares its loads as other products do. Many columns
-pay only if the scores are computed in the same pass (`wide_attention`).
+pay only if the scores are computed in the same pass (`wide_attention`). A last step with a value of
+its own, as a sink, is first taken out of the statistics (`peel-last-step`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,6 +49,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -55,6 +57,8 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import MOST_ROW_BYTES, Target
 from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, size, work_of
@@ -69,6 +73,7 @@ from tilewright.passes.loop.fusion.wide_attention import (
     decision_in_one_pass,
     has_single_rows,
 )
+from tilewright.passes.loop.peel_last_step import PeelLastSteps
 from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -185,6 +190,10 @@ def _decision(
     return decide(what, apart, [together], pattern.target)
 
 
+def _finds_maximum(op: Operation) -> bool:
+    return isinstance(op, loop.ReduceOp) and op.monoid.data is Monoid.MAX
+
+
 @dataclass(frozen=True)
 class FuseRowsPass(TargetedPass):
     """Make products that need a statistic of their rows work row by row."""
@@ -196,5 +205,7 @@ class FuseRowsPass(TargetedPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite each product of the module for which that pays."""
+        if self.online and any(map(_finds_maximum, op.walk())):
+            rewrite_each(op, PeelLastSteps(), loop.KernelOp)
         plan = PlanIndex(op)
         plan.rewrite(FuseRows(plan, self.gpu, self.online))

@@ -14,7 +14,7 @@ sum weights of the scores, alone and multiplied by values that vary along column
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
@@ -27,7 +27,9 @@ from tilewright.passes.loop.fusion.hidden_scores import is_hidden
 from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
     WeightedSum,
+    is_clamp,
     largest_of,
+    shifted_once,
     weighted_sum,
 )
 from tilewright.passes.loop.plan import inputs_of
@@ -77,7 +79,18 @@ class OnlineSoftmax(NamedTuple):
     @property
     def is_clamped(self) -> bool:
         """True if the weights subtract a finite number even in rows of minus infinity."""
-        return all(each.weight.shift not in self.largest.op.results for each in self.sums)
+        return all(_is_clamped(each.weight.shift) for each in self.sums)
+
+    @property
+    def joined(self) -> arith.MaximumfOp | None:
+        """
+        Maximum of the largest score and a number of the row, if the first weights subtract it. The
+        number is no clamp.
+        """
+        shift = self.sums[0].weight.shift.owner
+        if not isinstance(shift, arith.MaximumfOp) or is_clamp(shift):
+            return None
+        return shift
 
     @property
     def fastmath(self) -> arith.FastMathFlagsAttr | None:
@@ -120,6 +133,10 @@ def online_softmax(kernel: loop.KernelOp) -> OnlineSoftmax | None:
             if any(_varies(each, nest) for each in softmax.sums):
                 return softmax
     return None
+
+
+def _is_clamped(shift: SSAValue) -> bool:
+    return isinstance(shift.owner, Operation) and is_clamp(shift.owner)
 
 
 def _reductions(block: Block) -> list[loop.ReduceOp]:
@@ -198,8 +215,10 @@ def _reason_against_sums(softmax: OnlineSoftmax) -> str | None:
     if largest.op.extent.value.data == 0:
         return "its rows are empty"
     if not softmax.is_clamped:
-        if any(each.weight.shift is not largest.op.results[0] for each in sums):
+        if any(each.weight.shift is not sums[0].weight.shift for each in sums):
             return "only some weights subtract a finite number in rows of minus infinity"
+        if len({each.weight.is_shifted_again for each in sums}) > 1:
+            return "only some weights subtract the largest score twice"
         if any(each.weight.visible for each in sums):
             return "hidden weights are 0 in rows of minus infinity, but the others are NaN"
     for each in sums:
@@ -220,9 +239,23 @@ def _divides_rows(quotient: arith.DivfOp, softmax: OnlineSoftmax) -> bool:
     if _block_of(divisor) not in (softmax.outer, softmax.columns.body.block):
         return False
     weights = [each for each in softmax.sums if each.factor is None]
-    if any(divisor in each.op.results and each.weight.quotient is None for each in weights):
+    totals = [each.op.results[0] for each in weights if each.weight.quotient is None]
+    if divisor in totals:
         return True
+    if softmax.joined is not None and isinstance(total := divisor.owner, arith.AddfOp):
+        return total.lhs in totals and _is_weight_of_sink(total.rhs, softmax.joined)
     return is_at_least_one(divisor)
+
+
+def _is_weight_of_sink(value: SSAValue, joined: arith.MaximumfOp) -> bool:
+    """True if `value` is the exponential of the number that `joined` joins, less the maximum."""
+    if not isinstance(value.owner, math.ExpOp):
+        return False
+    difference, _ = shifted_once(value.owner.operand)
+    numbers = ValueNumbers({}, Substitution())  # the sink may be loaded again
+    if not isinstance(difference, arith.SubfOp) or difference.rhs is not joined.result:
+        return False
+    return numbers.number(difference.lhs) in map(numbers.number, joined.operands)
 
 
 def _reason_against_scores(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.element_types import LOWEST
@@ -43,6 +43,8 @@ class Weight(NamedTuple):
     visible: Sequence[SSAValue]
     """Conditions under which the weight is not 0, in addition to those of the score."""
     shift: SSAValue
+    is_shifted_again: bool
+    """True if the weight also subtracts `shift - shift`, which is 0, or NaN."""
     quotient: arith.DivfOp | None
     """Division of the weight, which could as well be done after the sum."""
     rounded_to: Attribute | None
@@ -55,7 +57,10 @@ class Largest(NamedTuple):
     op: loop.ReduceOp
     score: Score
     shifts: Sequence[SSAValue]
-    """Result of the reduction, and values that differ from it only in rows of minus infinity."""
+    """
+    Result of the reduction, and its maxima with other values of the row: the lowest finite number,
+    or a score that has no value (a sink).
+    """
 
 
 class WeightedSum(NamedTuple):
@@ -92,7 +97,7 @@ def largest_of(op: loop.ReduceOp) -> Largest | None:
         return None
     (result,) = op.results
     users = [use.operation for use in result.uses]
-    shifts = [user.results[0] for user in users if is_clamp(user)]
+    shifts = [user.results[0] for user in users if isinstance(user, arith.MaximumfOp)]
     return Largest(op, score_of(value), [result, *shifts])
 
 
@@ -125,10 +130,30 @@ def weight_of(value: SSAValue, is_shift: Callable[[SSAValue], bool]) -> Weight |
     if not isinstance(value.owner, math.ExpOp):
         return None
     shifted = score_of(value.owner.operand)
-    difference = shifted.value.owner
+    difference, is_shifted_again = shifted_once(shifted.value)
     if not isinstance(difference, arith.SubfOp) or not is_shift(difference.rhs):
         return None
-    return Weight(score_of(difference.lhs), shifted.visible, difference.rhs, quotient, rounded_to)
+    return Weight(
+        score_of(difference.lhs),
+        shifted.visible,
+        difference.rhs,
+        is_shifted_again,
+        quotient,
+        rounded_to,
+    )
+
+
+def shifted_once(value: SSAValue) -> tuple[Operation | Block, bool]:
+    """
+    Return the op that computes `value`, and False. If it subtracts `shift - shift` from a score
+    that is less the shift already, return the op that computes this score, and True.
+    """
+    op = value.owner
+    if isinstance(op, arith.SubfOp) and isinstance(inner := op.lhs.owner, arith.SubfOp):
+        zero = op.rhs.owner
+        if isinstance(zero, arith.SubfOp) and zero.lhs is zero.rhs is inner.rhs:
+            return inner, True
+    return op, False
 
 
 def _unrounded(value: SSAValue) -> tuple[SSAValue, Attribute | None]:

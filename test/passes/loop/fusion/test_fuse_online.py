@@ -6,7 +6,7 @@ Sizes are odd. Masks hide keys by position, by bools or by added numbers, and al
 """
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -119,6 +119,24 @@ def eager_halves(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.softmax(q @ k.mT * 0.2, -1, dtype=torch.float32).to(q.dtype) @ v
 
 
+def sink(q: Tensor, k: Tensor, v: Tensor, sinks: Tensor) -> Tensor:
+    """Return attention whose rows have one more score, of the head, without a value."""
+    shape = (*q.shape[:-1], 1)
+    scores = torch.cat([q @ k.mT * 0.2, sinks.reshape(1, -1, 1, 1).expand(shape)], -1)
+    return torch.softmax(scores, -1)[..., :-1] @ v
+
+
+def sink_masked(q: Tensor, k: Tensor, v: Tensor, sinks: Tensor, mask: Tensor) -> Tensor:
+    """Return attention with sinks as gpt-oss in transformers computes it."""
+    shape = (*q.shape[:-1], 1)
+    scores = torch.cat([q @ k.mT * 0.2 + mask, sinks.reshape(1, -1, 1, 1).expand(shape)], -1)
+    scores = scores - scores.max(dim=-1, keepdim=True).values
+    return (torch.softmax(scores, -1)[..., :-1] @ v).transpose(1, 2).contiguous()
+
+
+SINKS = torch.tensor([0.5, -inf])
+"""Sinks of two heads."""
+
 HALVES = tensors(dtype=torch.bfloat16)
 POSITION = torch.tensor([9])
 
@@ -144,6 +162,11 @@ ONE_KERNEL: list[tuple[Attention, Inputs]] = [
     (eager_causal, tensors()),
     (eager, HALVES),
     (eager_halves, HALVES),
+    (sink, [*tensors(), SINKS]),
+    (sink, [*tensors(), torch.tensor([inf, nan])]),
+    (sink, [*HALVES, SINKS.bfloat16()]),
+    (sink_masked, [*tensors(), SINKS, ADDED]),
+    (sink_masked, [*tensors(), torch.tensor([inf, 1e4]), ADDED]),
 ]
 
 
