@@ -32,6 +32,7 @@ _PASSES: dict[str, str] = {
     "fuse-parts": "loop.fusion.fuse_parts:FusePartsPass",
     "fuse-reduction": "loop.fusion.fuse_reduction:FuseReductionPass",
     "fuse-online": "loop.fusion.fuse_online:FuseOnlinePass",
+    "one-pass-softmax": "loop.fusion.one_pass_softmax:OnePassSoftmaxPass",
     "fuse-outputs": "loop.fusion.fuse_outputs:FuseOutputsPass",
     "fuse-rows": "loop.fusion.fuse_rows:FuseRowsPass",
     "cut-recompute": "loop.fusion.cut_recompute:CutRecomputePass",

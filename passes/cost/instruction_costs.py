@@ -7,6 +7,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
+from tilewright.dialects.monoid import Monoid
 
 _INSTRUCTIONS: dict[type[Operation], int] = {
     arith.ConstantOp: 0,
@@ -38,6 +39,16 @@ def instructions(op: Operation) -> int:
     if isinstance(op, math.ExpOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
         return 2
     return _INSTRUCTIONS.get(type(op), 1)
+
+
+def joining(monoid: Monoid, values: int) -> int:
+    """
+    Return the instructions that join `values` values by `monoid`. A join by `softmax` weights both
+    sides by an exponential.
+    """
+    if monoid is not Monoid.SOFTMAX:
+        return 1
+    return 2 + 2 * (1 + _INSTRUCTIONS[math.ExpOp]) + 2 * (values - 1)
 
 
 def flops(op: Operation) -> int:

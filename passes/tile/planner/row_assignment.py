@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
+from tilewright.passes.cost.row_registers import BESIDE
 from tilewright.passes.tile.chunk_reduce import LONG
 from tilewright.passes.tile.planner.row_problem import RowProblem
 from tilewright.passes.tile.row_facts import SECTOR
@@ -28,9 +29,6 @@ AHEAD, _LEAST_AHEAD = 8, 4
 Elements of a thread that are in flight together if it goes along a row in steps. If accesses are
 wide, at least the second number of steps is in flight.
 """
-
-BESIDE = 13
-"""Registers of a thread beside those that hold its part of the row."""
 
 ISSUED = 128
 """Instructions of single threads that an SM issues in a clock."""

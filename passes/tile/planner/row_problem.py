@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost.instruction_costs import instructions, is_computation
+from tilewright.passes.cost.instruction_costs import instructions, is_computation, joining
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.row_facts import are_columns, row_length, vector_of_rows
 from tilewright.passes.tile.steps_to_threads import is_cooperative
@@ -104,7 +104,8 @@ def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
 def _work(nest: Operation) -> int:
     """Return the instructions of one step of `nest`, except memory accesses."""
     ops = [op for op in ops_in(nest) if op is not nest and is_computation(op)]
-    return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
+    joined = joining(nest.monoid.data, len(nest.results)) if isinstance(nest, loop.ReduceOp) else 0
+    return joined + sum(instructions(op) for op in ops)
 
 
 def _chain(launch: tile.LaunchOp, nests: Sequence[Operation]) -> int:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Rows that are too long to stay on chip between two reductions: each reduction reads them from
+memory.
+
+    %maximum = loop.reduce %k in 4000000 with max { ... %x[%i, %k] ... }
+    %sum = loop.reduce %k_1 in 4000000 with add { ... %x[%i, %k_1] ... }
+
+A block has a row in registers, or a cluster has. Columns of a matrix (`%x[%k, %i]`) are read in
+pieces of a sector, which a block has in shared memory.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects import loop
+from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.target import Target
+from tilewright.dialects.types import memref_type
+from tilewright.passes.cost.row_registers import most_row_elements
+from tilewright.passes.facts.footprint import element_bytes
+from tilewright.passes.facts.nest import steps_of
+
+_SECTOR = 8
+"""Fewest adjacent columns that a block reads: one sector of float32."""
+
+
+def loads_of_row(op: loop.ReduceOp) -> list[loop.LoadOp]:
+    """Return the loads in the body of a reduction that differ between its steps."""
+    loads = [inner for inner in op.body.block.ops if isinstance(inner, loop.LoadOp)]
+    return [load for load in loads if op.axis in load.indices]
+
+
+def reason_on_chip(op: loop.ReduceOp, target: Target, most: int | None) -> str | None:
+    """
+    Reason why the rows that `op` reduces stay on chip between reductions, or None. `most` is the
+    length of the longest row that does; None stands for the longest that `target` has room for.
+    """
+    (length,) = op.axis_extents()
+    if not (loads := loads_of_row(op)):
+        return "its rows are not read from memory"
+    if most is None:
+        are_rows = any(_is_innermost(op.axis, load) for load in loads)
+        most = _most_of_row(target) if are_rows else _most_of_column(op, loads, target)
+    return None if length > most else f"rows of {length} stay on chip, up to {most} elements"
+
+
+def _is_innermost(axis: SSAValue, load: loop.LoadOp) -> bool:
+    """True if neighbouring steps of `axis` read neighbouring elements."""
+    shape = memref_type(load.memref).get_shape()
+    sized = [expr for expr, size in zip(load.map.data.results, shape, strict=True) if size != 1]
+    used = sized[-1].used_dims() if sized else set[int]()
+    return any(load.indices[dim] is axis for dim in used)
+
+
+def _most_of_row(target: Target) -> int:
+    return most_row_elements(target) * _blocks(target)
+
+
+def _most_of_column(op: loop.ReduceOp, loads: Sequence[loop.LoadOp], target: Target) -> int:
+    """Return the length of the longest column that half of the shared memory of blocks holds."""
+    element = sum(element_bytes(load.memref) for load in loads)
+    most = target.shared_per_block // (2 * element * _SECTOR)
+    around = op.parent_op()
+    rows = steps_of(around.body.block.args) if isinstance(around, loop.ForOp) else 1
+    is_small_grid = -(-rows // _SECTOR) * MAX_CLUSTER <= 2 * target.sms
+    return most * _blocks(target) if is_small_grid else most
+
+
+def _blocks(target: Target) -> int:
+    """Return the number of blocks that can share a row and wait for each other."""
+    return MAX_CLUSTER if target.has_clusters else 1
