@@ -28,11 +28,11 @@ The row is then read from memory once, and one join of blocks serves both result
 The rewrite is legal if the exponentials are of the scores that the maximum is of, less the maximum.
 In a row of only minus infinity the sum of the monoid is 0, but that of PyTorch's softmax is NaN:
 `%maximum - %maximum`, which is NaN unless the maximum is finite, corrects it. `torch.logsumexp`
-subtracts 0 where the maximum is infinite. The sum of such a row is 0 for a maximum of minus
-infinity, and infinity otherwise. A maximum that is clamped to finite numbers needs no correction.
+subtracts 0 where the maximum is infinite. Its sum is then 0 for a maximum of minus infinity, and
+infinity for one of infinity. A maximum that is clamped to finite numbers needs no correction.
 
-The rewrite pays if a second pass over memory takes longer than the exponentials that rescale sums
-(`fusion_cost`), and if rows do not stay on chip (`long_rows`).
+The rewrite pays if rows do not stay on chip (`long_rows`), and if a second pass over memory takes
+longer than the exponentials that rescale sums (`fusion_cost`).
 """
 
 from collections.abc import Sequence
