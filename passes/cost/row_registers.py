@@ -17,7 +17,7 @@ _VECTOR = 4
 
 @cache
 def most_row_elements(target: Target) -> int:
-    """Return the number of elements of the longest row that a block of `target` has in registers."""
+    """Return the length of the longest row that a block of `target` has in registers."""
     blocks = range(WARP_SIZE, target.max_threads_per_block + 1, WARP_SIZE)
     parts = range(_VECTOR, MOST_ELEMENTS + 1, _VECTOR)
     shapes = ((threads, part) for threads in blocks for part in parts)

@@ -64,6 +64,7 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     largest_of,
     weighted_sum,
 )
+from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.value_numbers import ValueNumbers
 from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
@@ -187,7 +188,7 @@ def _decision(
     largest, first = softmax.largest.op, softmax.sums[0].op
     once, times = work_of(kernel, launch), runs(kernel)
     reads = dict(once.reads)
-    buffers = dict(zip(kernel.body.block.args, launch.operands, strict=True))
+    buffers = inputs_of(kernel, launch)
     for load in loads_of_row(first):
         again = elements_touched(load) * element_bytes(load.memref)
         reads[buffers[load.memref]] += again

@@ -28,7 +28,7 @@ Inputs = Sequence[Tensor]
 
 
 def loops_of(function: Function, inputs: Inputs, name: str, kept: int = 8) -> ModuleOp:
-    """Return Loop IR for which the pass `name` assumes that rows of `kept` elements stay on chip."""
+    """Return Loop IR; the pass `name` assumes that rows of `kept` elements stay on chip."""
     module = lower(api.capture(function, *inputs).module, Level.TENSOR)
     pipeline = TO_LOOP.replace(name, f"{name}{{kept={kept}}}")
     PassManager(context()).run(module, passes_of(pipeline))
