@@ -33,6 +33,7 @@ _PASSES: dict[str, str] = {
     "fuse-reduction": "loop.fusion.fuse_reduction:FuseReductionPass",
     "fuse-online": "loop.fusion.fuse_online:FuseOnlinePass",
     "one-pass-softmax": "loop.fusion.one_pass_softmax:OnePassSoftmaxPass",
+    "one-pass-variance": "loop.fusion.one_pass_variance:OnePassVariancePass",
     "fuse-outputs": "loop.fusion.fuse_outputs:FuseOutputsPass",
     "fuse-rows": "loop.fusion.fuse_rows:FuseRowsPass",
     "cut-recompute": "loop.fusion.cut_recompute:CutRecomputePass",

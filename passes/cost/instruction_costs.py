@@ -44,11 +44,11 @@ def instructions(op: Operation) -> int:
 def joining(monoid: Monoid, values: int) -> int:
     """
     Return the instructions that join `values` values by `monoid`. A join by `softmax` weights both
-    sides by an exponential.
+    sides by an exponential; one by `moments` divides by a count.
     """
-    if monoid is not Monoid.SOFTMAX:
-        return 1
-    return 2 + 2 * (1 + _INSTRUCTIONS[math.ExpOp]) + 2 * (values - 1)
+    if monoid is Monoid.SOFTMAX:
+        return 2 + 2 * (1 + _INSTRUCTIONS[math.ExpOp]) + 2 * (values - 1)
+    return 14 + _INSTRUCTIONS[arith.DivfOp] if monoid is Monoid.MOMENTS else 1
 
 
 def flops(op: Operation) -> int:

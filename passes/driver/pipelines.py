@@ -32,7 +32,7 @@ TO_TENSOR = (
 TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,fuse-rows{online=true},fuse-outputs,fuse-reduction,"
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
-    "fuse-online,fuse-scores,one-pass-softmax,merge-siblings,merge-loops,"
+    "fuse-online,fuse-scores,one-pass-softmax,one-pass-variance,merge-siblings,merge-loops,"
     "split-axes,collapse-axes,simplify-accesses,predicate-positions,hoist-invariants,share-values,"
     "cut-recompute,settle-fusion,approximate-division,update-in-place,normalize-kernels,"
     "dedupe-kernels,name-kernels"

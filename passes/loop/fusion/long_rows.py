@@ -11,19 +11,51 @@ pieces of a sector, which a block has in shared memory.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.kernel_like import MAX_CLUSTER
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
+from tilewright.passes.cost.instruction_costs import joining
 from tilewright.passes.cost.row_registers import most_row_elements
-from tilewright.passes.facts.footprint import element_bytes
+from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.facts.nest import steps_of
+from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, work_of
+from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, runs
+from tilewright.passes.loop.plan import inputs_of
 
 _SECTOR = 8
 """Fewest adjacent columns that a block reads: one sector of float32."""
+
+
+def once_instead_of_twice(
+    first: loop.ReduceOp,
+    later: Sequence[loop.ReduceOp],
+    monoid: Monoid,
+    kernel: loop.KernelOp,
+    launch: loop.LaunchOp,
+    target: Target,
+) -> Decision:
+    """
+    Return the decision whether one reduction with `monoid` replaces `first` and the `later` ones,
+    which read the same rows again. The kernel that `launch` runs contains them.
+    """
+    once, times = work_of(kernel, launch), runs(kernel)
+    buffers, reads = inputs_of(kernel, launch), dict(once.reads)
+    for load in loads_of_row(later[0]):
+        again = elements_touched(load) * element_bytes(load.memref)
+        reads[buffers[load.memref]] += again
+    dropped = [first, *(op for each in later for op in (each, *each.body.block.ops))]
+    removed = counted(dropped, times, MatrixOps()).instructions
+    values = 3 if monoid is Monoid.MOMENTS else 1 + len(later)
+    added = times[first.yield_op] * joining(monoid, values)
+    together = replace(once, instructions=once.instructions - removed + added)
+    what = f"join by {monoid} over rows of {first.extent.value.data}"
+    return decide(what, [replace(once, reads=reads)], [together], target)
 
 
 def loads_of_row(op: loop.ReduceOp) -> list[loop.LoadOp]:

@@ -36,7 +36,7 @@ longer than the exponentials that rescale sums (`fusion_cost`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -50,12 +50,8 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import loop
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.target import Target
-from tilewright.passes.cost.instruction_costs import joining
-from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.facts.nest import nest_block
-from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, work_of
-from tilewright.passes.loop.fusion.long_rows import loads_of_row, reason_on_chip
-from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, runs
+from tilewright.passes.loop.fusion.long_rows import once_instead_of_twice, reason_on_chip
 from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
     WeightedSum,
@@ -64,7 +60,6 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     largest_of,
     weighted_sum,
 )
-from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.value_numbers import ValueNumbers
 from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
@@ -102,7 +97,8 @@ class OnePassSoftmax(RewritePattern):
         if reason is not None:
             skipped(RULE, kernel, reason)
             return
-        decision = _decision(softmax, kernel, op, self.target)
+        largest, sums = softmax.largest.op, [each.op for each in softmax.sums]
+        decision = once_instead_of_twice(largest, sums, Monoid.SOFTMAX, kernel, op, self.target)
         report = decided if decision.pays else skipped
         report(RULE, kernel, decision.reason)
         if decision.pays:
@@ -176,29 +172,6 @@ def _has_scores_of(each: WeightedSum, largest: Largest) -> bool:
     (score, visible), (other, others) = each.weight.score, largest.score
     numbers = [mine.number(value) for value in (score, *visible)]
     return numbers == [theirs.number(value) for value in (other, *others)]
-
-
-def _decision(
-    softmax: RowSoftmax, kernel: loop.KernelOp, launch: loop.LaunchOp, target: Target
-) -> Decision:
-    """
-    Return the decision whether one reduction reads the rows once. Apart, each row is read twice,
-    and no sum is rescaled.
-    """
-    largest, first = softmax.largest.op, softmax.sums[0].op
-    once, times = work_of(kernel, launch), runs(kernel)
-    reads = dict(once.reads)
-    buffers = inputs_of(kernel, launch)
-    for load in loads_of_row(first):
-        again = elements_touched(load) * element_bytes(load.memref)
-        reads[buffers[load.memref]] += again
-    apart = replace(once, reads=reads)
-    dropped = [largest, *(op for each in softmax.sums for op in (each.op, *each.op.body.block.ops))]
-    removed = counted(dropped, times, MatrixOps()).instructions
-    added = times[largest.yield_op] * joining(Monoid.SOFTMAX, 1 + len(softmax.sums))
-    together = replace(once, instructions=once.instructions - removed + added)
-    (length,) = largest.axis_extents()
-    return decide(f"rescale sums over rows of {length}", [apart], [together], target)
 
 
 def _rewrite(softmax: RowSoftmax, rewriter: PatternRewriter) -> None:

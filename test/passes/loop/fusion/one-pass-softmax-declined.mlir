@@ -102,7 +102,7 @@ loop.kernel @rounded(%x: memref<3x65xf32>) -> (%out: memref<3xf32>) {
 }
 
 // Scores of one byte are read faster than sums are rescaled.
-// CHECK: skipped at bytes: rescale sums over rows of 65:
+// CHECK: skipped at bytes: join by softmax over rows of 65:
 func.func @bytes_main(%x: memref<3x65xi8>) -> memref<3xf32> {
   %out = memref.alloc() : memref<3xf32>
   loop.launch @bytes(%x) -> (%out) : (memref<3x65xi8>) -> (memref<3xf32>)
