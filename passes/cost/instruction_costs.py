@@ -41,14 +41,27 @@ def instructions(op: Operation) -> int:
     return _INSTRUCTIONS.get(type(op), 1)
 
 
-def joining(monoid: Monoid, values: int) -> int:
-    """
-    Return the instructions that join `values` values by `monoid`. A join by `softmax` weights both
-    sides by an exponential; one by `moments` divides by a count.
-    """
-    if monoid is Monoid.SOFTMAX:
-        return 2 + 2 * (1 + _INSTRUCTIONS[math.ExpOp]) + 2 * (values - 1)
-    return 14 + _INSTRUCTIONS[arith.DivfOp] if monoid is Monoid.MOMENTS else 1
+TOGETHER = 16
+"""Usual number of elements that a thread joins at once if a join is expensive."""
+
+_JOINS: dict[Monoid, tuple[int, int]] = {Monoid.SOFTMAX: (13, 22), Monoid.MOMENTS: (8, 22)}
+"""
+Expensive joins: instructions for each of many elements that are joined at once, and of a join. A
+join by `softmax` has two exponentials, one by `moments` a division.
+"""
+
+
+def is_expensive(monoid: Monoid) -> bool:
+    """True if a join by `monoid` takes more instructions than elements that are joined at once."""
+    return monoid in _JOINS
+
+
+def joining(monoid: Monoid, together: int = 1) -> float:
+    """Return the instructions for each of `together` elements that are joined at once."""
+    if monoid not in _JOINS:
+        return 1
+    each, join = _JOINS[monoid]
+    return join if together == 1 else each + join / together
 
 
 def flops(op: Operation) -> int:

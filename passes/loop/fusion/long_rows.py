@@ -20,7 +20,7 @@ from tilewright.dialects.kernel_like import MAX_CLUSTER
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
-from tilewright.passes.cost.instruction_costs import joining
+from tilewright.passes.cost.instruction_costs import TOGETHER, joining
 from tilewright.passes.cost.row_registers import most_row_elements
 from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.facts.nest import steps_of
@@ -51,11 +51,11 @@ def once_instead_of_twice(
         reads[buffers[load.memref]] += again
     dropped = [first, *(op for each in later for op in (each, *each.body.block.ops))]
     removed = counted(dropped, times, MatrixOps()).instructions
-    values = 3 if monoid is Monoid.MOMENTS else 1 + len(later)
-    added = times[first.yield_op] * joining(monoid, values)
-    together = replace(once, instructions=once.instructions - removed + added)
+    together = TOGETHER if _are_rows(first) else 1
+    added = times[first.yield_op] * joining(monoid, together)
+    rewritten = replace(once, instructions=once.instructions - removed + added)
     what = f"join by {monoid} over rows of {first.extent.value.data}"
-    return decide(what, [replace(once, reads=reads)], [together], target)
+    return decide(what, [replace(once, reads=reads)], [rewritten], target)
 
 
 def loads_of_row(op: loop.ReduceOp) -> list[loop.LoadOp]:
@@ -73,9 +73,13 @@ def reason_on_chip(op: loop.ReduceOp, target: Target, most: int | None) -> str |
     if not (loads := loads_of_row(op)):
         return "its rows are not read from memory"
     if most is None:
-        are_rows = any(_is_innermost(op.axis, load) for load in loads)
-        most = _most_of_row(target) if are_rows else _most_of_column(op, loads, target)
+        most = _most_of_row(target) if _are_rows(op) else _most_of_column(op, loads, target)
     return None if length > most else f"rows of {length} stay on chip, up to {most} elements"
+
+
+def _are_rows(op: loop.ReduceOp) -> bool:
+    """True if neighbouring steps of `op` read neighbouring elements, of some buffer."""
+    return any(_is_innermost(op.axis, load) for load in loads_of_row(op))
 
 
 def _is_innermost(axis: SSAValue, load: loop.LoadOp) -> bool:

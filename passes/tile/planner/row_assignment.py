@@ -43,6 +43,11 @@ _WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
 """Clocks to join a warp by shuffles, to meet in shared memory, and to join each slot there."""
 
 
+def pieces_ahead(vector: int) -> int:
+    """Return the pieces of `vector` elements that a thread loads together in steps along a row."""
+    return max(_LEAST_AHEAD, AHEAD // vector)
+
+
 class RowAssignment(NamedTuple):
     """Assignment of threads and blocks to rows: the joint decision for a kernel of rows."""
 
@@ -92,7 +97,7 @@ class RowAssignment(NamedTuple):
     @property
     def ahead(self) -> int:
         """Steps whose elements a thread loads together."""
-        return max(_LEAST_AHEAD, AHEAD // self.vector)
+        return max(1, pieces_ahead(self.vector) // self.items)
 
     def steps(self, problem: RowProblem) -> int:
         """
@@ -115,7 +120,7 @@ class RowAssignment(NamedTuple):
 
     def resident(self, problem: RowProblem, target: Target) -> int:
         """Return the number of blocks that an SM has room for."""
-        kept = self.elements if self.in_registers(problem) else self.ahead * self.vector
+        kept = self.elements if self.in_registers(problem) else self.ahead * self.elements
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
@@ -189,7 +194,7 @@ class RowAssignment(NamedTuple):
         rows = f"rows={self.block_rows}" + " columns=true" * self.columns
         split = f" split={self.split} join={self.join.value}" if self.split > 1 else ""
         passes, unrolled = [f"cooperative-reduce{{threads={covered} {rows} row={kept}{split}}}"], ""
-        if self.steps(problem) >= LONG:
+        if self.steps(problem) >= LONG and self.ahead > 1:
             passes.append(f"chunk-reduce{{chunk={self.ahead}}}")
             unrolled = f"{{limit={self.ahead}}}"
         if self.columns:

@@ -16,7 +16,7 @@ from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost.row_registers import MOST_ELEMENTS, most_row_elements
 from tilewright.passes.cost.time_models import time_bucket
-from tilewright.passes.tile.planner.row_assignment import RowAssignment
+from tilewright.passes.tile.planner.row_assignment import RowAssignment, pieces_ahead
 from tilewright.passes.tile.planner.row_problem import RowProblem
 
 USUAL_ELEMENTS = 8
@@ -76,9 +76,10 @@ def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
             assignment = RowAssignment(threads, items, problem.vector, rows, split, join)
             if assignment.elements <= MOST_ELEMENTS:
                 yield assignment
+        items = pieces_ahead(problem.vector) if problem.joins_together else 1
         for threads in _STEPPING_THREADS:
-            if threads * problem.vector < part:
-                yield RowAssignment(threads, 1, problem.vector, 1, split, join)
+            if threads * items * problem.vector < part:
+                yield RowAssignment(threads, items, problem.vector, 1, split, join)
 
 
 def _rows_of_block(threads: int, problem: RowProblem, target: Target) -> int:
