@@ -45,7 +45,7 @@ def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[
     """Return the list of values that joins two lists, element by element."""
     if monoid is Monoid.MOMENTS:
         pairs = zip(left, right, strict=True)
-        return _moments(*(np.stack(np.broadcast_arrays(*pair)) for pair in pairs), (0,))
+        return _moments([np.stack(np.broadcast_arrays(*pair)) for pair in pairs], (0,))
     best = _JOINS[monoid](left[0], right[0])
     if monoid.combines_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
@@ -70,7 +70,7 @@ def fold(
     Each value must have all steps of `dims`, even if it does not vary along them.
     """
     if monoid is Monoid.MOMENTS:
-        return _moments(*np.broadcast_arrays(*values), dims, keepdims=keepdims)
+        return _moments(np.broadcast_arrays(*values), dims, keepdims=keepdims)
     ufunc = _JOINS[monoid]
 
     def folded(value: Array, initial: Array) -> Array:
@@ -122,12 +122,13 @@ def _weight(score: Array, best: Array) -> Array:
 
 
 def _moments(
-    mean: Array, squares: Array, count: Array, dims: tuple[int, ...], *, keepdims: bool = False
+    values: Sequence[Array], dims: tuple[int, ...], *, keepdims: bool = False
 ) -> list[Array]:
     """
     Return the mean, the sum of squared deviations and the count of all numbers along `dims`, of
-    which the parts have `mean`, `squares` and `count`.
+    whose parts `values` has the same.
     """
+    mean, squares, count = values
     counted = np.sum(count, dims, dtype=count.dtype, keepdims=True)
     total = np.sum(mean * count, dims, dtype=mean.dtype, keepdims=True)
     whole = total / np.maximum(counted, 1)

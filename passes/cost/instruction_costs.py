@@ -44,7 +44,7 @@ def instructions(op: Operation) -> int:
 TOGETHER = 16
 """Usual number of elements that a thread joins at once if a join is expensive."""
 
-_JOINS: dict[Monoid, tuple[int, int]] = {Monoid.SOFTMAX: (13, 22), Monoid.MOMENTS: (8, 22)}
+_JOINS: dict[Monoid, tuple[int, int]] = {Monoid.SOFTMAX: (13, 22), Monoid.MOMENTS: (9, 22)}
 """
 Expensive joins: instructions for each of many elements that are joined at once, and of a join. A
 join by `softmax` has two exponentials, one by `moments` a division.

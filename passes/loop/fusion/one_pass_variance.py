@@ -17,14 +17,20 @@ Makes one reduction of the mean and the squared deviations of rows that do not s
 
 becomes
 
+    %first = loop.load %x[%i, 0] : memref<4x4000000xf32>       // 0 if that is not finite
     %mean, %squares, %count = loop.reduce %k in 4000000 with moments {
       %0 = loop.load %x[%i, %k] : memref<4x4000000xf32>
-      %1 = arith.constant 0.000000e+00 : f32
-      %2 = arith.constant 1.000000e+00 : f32
-      loop.yield %0, %1, %2 : f32, f32, f32
+      %1 = arith.subf %0, %first : f32
+      %2 = arith.constant 0.000000e+00 : f32
+      %3 = arith.constant 1.000000e+00 : f32
+      loop.yield %1, %2, %3 : f32, f32, f32
     } : f32, f32, f32
+    %mean_1 = arith.addf %first, %mean : f32
 
 The row is then read from memory once, and one join of blocks serves both results.
+
+All numbers are shifted by the first one. Means that are updated are then about as large as the
+deviations, and so are their rounding errors, even if the numbers are far from zero.
 
 The rewrite is legal if the deviations are of the numbers that the sum is of, from their mean, and
 if the sum has no other use than the mean. It pays if rows do not stay on chip (`long_rows`), and if
@@ -32,12 +38,14 @@ a second pass over memory takes longer than the divisions that update means (`fu
 """
 
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from xdsl.context import Context
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
@@ -123,8 +131,9 @@ def _deviating(op: loop.ReduceOp, mean: SSAValue) -> SSAValue | None:
             deviation = left.owner
         case _:
             return None
-    is_deviation = isinstance(deviation, arith.SubfOp) and deviation.rhs is mean
-    return deviation.lhs if is_deviation else None
+    if not isinstance(deviation, arith.SubfOp) or deviation.rhs is not mean:
+        return None
+    return deviation.lhs
 
 
 def _reason_against(variance: RowVariance) -> str | None:
@@ -162,19 +171,37 @@ def _rewrite(variance: RowVariance, rewriter: PatternRewriter) -> None:
     axis.name_hint = old.axis.name_hint
     substitution = Substitution({old.axis: axis})
     body.add_ops(substitution.clone(op) for op in old.body.block.ops if op is not old.yield_op)
-    number = substitution.value(old.yield_op.values[0])
-    zero, one = (_constant(value, number) for value in (0.0, 1.0))
-    body.add_ops([zero, one, loop.YieldOp([number, zero.results[0], one.results[0]])])
+    place, first = InsertPoint.before(old), _first(old)
+    rewriter.insert(first, place)
+    shift = first[-1].results[0]
+    shift.name_hint = "first"
+    shifted = arith.SubfOp(substitution.value(old.yield_op.values[0]), shift)
+    zero, one = (_constant(value, shift) for value in (0.0, 1.0))
+    values = [op.results[0] for op in (shifted, zero, one)]
+    body.add_ops([shifted, zero, one, loop.YieldOp(values)])
     (length,) = old.axis_extents()
     reduction = loop.ReduceOp(length, MonoidAttr(Monoid.MOMENTS), Region(body))
     reduction.location = old.location
-    rewriter.insert(reduction, InsertPoint.before(old))
-    mean, squares, count = reduction.results
+    moved, squares, count = reduction.results
+    back = arith.AddfOp(shift, moved)
+    rewriter.insert([reduction, back], place)
+    mean = back.result
     for replaced, result in ((variance.squares, squares), (variance.mean, mean)):
         rewriter.replace(replaced, [], [result])
-    for result, name in ((mean, "mean"), (squares, "squares"), (count, "count")):
+    for result, name in ((moved, "mean"), (mean, "mean"), (squares, "squares"), (count, "count")):
         result.name_hint = name
     rewriter.erase(old)
+
+
+def _first(op: loop.ReduceOp) -> list[Operation]:
+    """Return ops that compute the number of the first step of `op`, or 0 if it is not finite."""
+    substitution = Substitution(indices={op.axis: (AffineExpr.constant(0), ())})
+    ops = [substitution.clone(inner) for inner in op.body.block.ops if inner is not op.yield_op]
+    first = substitution.value(op.yield_op.values[0])
+    magnitude, infinity, zero = math.AbsFOp(first), _constant(inf, first), _constant(0.0, first)
+    is_finite = arith.CmpfOp(magnitude.result, infinity.results[0], "olt")
+    chosen = arith.SelectOp(is_finite.result, first, zero.results[0])
+    return [*ops, magnitude, infinity, zero, is_finite, chosen]
 
 
 def _constant(number: float, like: SSAValue) -> Operation:
