@@ -52,7 +52,7 @@ from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import launch_of
 from tilewright.dialects.tile.stage import value_varies_along
 from tilewright.passes.facts.nest import chunk_of
-from tilewright.passes.reporting.trace import Rule, enclosing_symbol, rewriting
+from tilewright.passes.reporting.trace import Rule, enclosing_symbol, rewriting, skipped
 
 RULE = Rule("k", 13, "join_registers")
 
@@ -64,6 +64,9 @@ class _Step:
         self, op: loop.YieldOp, axes: Sequence[SSAValue], rewriter: PatternRewriter
     ) -> None:
         self.values, self.axes, self.rewriter = [*op.values], axes, rewriter
+        reduction = op.parent_op()
+        assert isinstance(reduction, loop.ReduceOp)
+        self.fastmath = reduction.fastmath
         self.where: Access | None = None if op.mask is None else op.where
         self.place = InsertPoint.before(op)
 
@@ -95,7 +98,7 @@ def _of_softmax(step: _Step) -> Sequence[SSAValue]:
 
 
 def _weighted(weight: SSAValue, value: SSAValue, step: _Step) -> SSAValue:
-    return weight if _is(value, 1.0) else step.add(arith.MulfOp(weight, value))
+    return weight if _is(value, 1.0) else step.add(arith.MulfOp(weight, value, step.fastmath))
 
 
 def _of_moments(step: _Step) -> Sequence[SSAValue]:
@@ -128,7 +131,10 @@ class JoinRegisters(RewritePattern):
             return
         step = chunk_of(reduction) or reduction
         axes = _register_axes(op, step)
-        if not axes or not _yields_elements(step):
+        if not axes:
+            return
+        if not _yields_elements(step):
+            skipped(RULE, kernel, "its steps yield values that stand for several elements")
             return
         with rewriting(RULE, kernel):
             values = _JOINS[op.monoid.data](_Step(step.yield_op, axes, rewriter))
