@@ -21,8 +21,8 @@ becomes
       }
       %a, %b, %c = tile.combine %mean, %squares, %count across %t with moments
 
-For `softmax`, a step yields the largest score and the sums of weights relative to it, to which the
-sums so far are rescaled once (`softmax_reduction.py`). Steps that the mask of the yield leaves out
+For `softmax`, a step yields the largest score and sums of weights relative to it. The sums so far
+are rescaled once for all scores of the step (`softmax_reduction.py`). Steps that the mask of the yield leaves out
 take part in no combine.
 
 The rewrite is legal if each step yields one element: a score and values that it weights; or a

@@ -31,8 +31,8 @@ In a row of only minus infinity the sum of the monoid is 0, but that of PyTorch'
 subtracts 0 where the maximum is infinite. Its sum is then 0 for a maximum of minus infinity, and
 infinity for one of infinity. A maximum that is clamped to finite numbers needs no correction.
 
-The rewrite pays if rows do not stay on chip (`long_rows`), and if a second pass over memory takes
-longer than the exponentials that rescale sums (`fusion_cost`).
+It pays if rows do not stay on chip, and if a second pass over memory takes longer than the
+exponentials that rescale sums (`long_rows`).
 """
 
 from collections.abc import Sequence

@@ -29,12 +29,12 @@ becomes
 
 The row is then read from memory once, and one join of blocks serves both results.
 
-All numbers are shifted by the first one. Means that are updated are then about as large as the
-deviations, and so are their rounding errors, even if the numbers are far from zero.
+All numbers are shifted by the first one. Even if they are far from zero, the means that the joins
+update are then about as large as the deviations. The rounding errors of these means are small, too.
 
-The rewrite is legal if the deviations are of the numbers that the sum is of, from their mean, and
-if the sum has no other use than the mean. It pays if rows do not stay on chip (`long_rows`), and if
-a second pass over memory takes longer than the divisions that update means (`fusion_cost`).
+The rewrite is legal if the mean is that of the numbers whose deviations are squared, and if the sum
+has no other use. It pays if rows do not stay on chip, and if a second pass over memory takes longer
+than the divisions that update means (`long_rows`).
 """
 
 from dataclasses import dataclass
