@@ -44,6 +44,11 @@ def logsumexp(x: Tensor) -> Tensor:
     return torch.logsumexp(x, -1)
 
 
+def undivided(x: Tensor) -> Tensor:
+    """Return the divisors of a softmax, which are NaN for rows of minus infinity."""
+    return torch.exp(x - x.amax(-1, keepdim=True)).sum(-1)
+
+
 def of_columns(x: Tensor) -> Tensor:
     return torch.softmax(x.T, 0)
 
@@ -63,6 +68,7 @@ CASES: list[tuple[Function, Inputs]] = [
     (softmax, [rows(7, 213)]),
     (log_softmax, [rows(7, 77, torch.bfloat16)]),
     (logsumexp, [rows(7, 1030)]),
+    (undivided, [rows(7, 61)]),
     (of_columns, [rows(7, 61)]),
     (cross_entropy, [rows(9, 213), TARGETS]),
     (hidden, [rows(9, 45)]),
