@@ -39,6 +39,13 @@ class Monoid(StrEnum):
     (y, h1, ...) is (m, exp(x - m) * g1 + exp(y - m) * h1, ...) for m = max(x, y). A score of minus
     infinity has the weight 0, even if m is minus infinity.
     """
+    MOMENTS = "moments"
+    """
+    Mean of numbers, sum of their squared deviations from it, and their count (Chan, Golub and
+    LeVeque, Algorithms for computing the sample variance, 1983). An element is (x, 0, 1). The join
+    of (a, q, n) and (b, r, m) is (a + d * w, q + r + d * d * n * w, n + m) for d = b - a and
+    w = m / (n + m). A count is 0, or at least 1.
+    """
 
     @property
     def combines_pairs(self) -> bool:
@@ -48,7 +55,13 @@ class Monoid(StrEnum):
     @property
     def combines_each(self) -> bool:
         """True if the monoid combines each of several values separately."""
-        return self not in (Monoid.ARGMAX, Monoid.ARGMIN, Monoid.SOFTMAX)
+        together = (Monoid.ARGMAX, Monoid.ARGMIN, Monoid.SOFTMAX, Monoid.MOMENTS)
+        return self not in together
+
+    @property
+    def changes_infinity(self) -> bool:
+        """True if a join with the identity makes NaN of a sum that belongs to an infinite value."""
+        return self in (Monoid.SOFTMAX, Monoid.MOMENTS)
 
 
 def _lowest(type: Attribute) -> float | int:
@@ -74,6 +87,7 @@ _IDENTITY: Mapping[Monoid, Callable[[Attribute], float | int]] = {
     Monoid.ARGMAX: _lowest,
     Monoid.ARGMIN: _highest,
     Monoid.SOFTMAX: _lowest,
+    Monoid.MOMENTS: lambda _: 0,
 }
 """Identity of the first value of each monoid."""
 
@@ -84,7 +98,8 @@ class MonoidAttr(EnumAttribute[Monoid], SpacedOpaqueSyntaxAttribute):
     Attribute for the monoid of a reduction. `max` and `min` propagate NaN, as PyTorch's do.
 
     With two values, `add` sums each separately; `argmax` and `argmin` take the two as a pair.
-    `softmax` takes a score and the values that its exponential weights.
+    `softmax` takes a score and the values that its exponential weights. `moments` takes a mean, a
+    sum of squared deviations, and a count.
     """
 
     name = "prim.monoid"
@@ -124,6 +139,14 @@ def verify_monoid(monoid: MonoidAttr, types: Sequence[Attribute]) -> None:
         )
     if joined is Monoid.SOFTMAX and types[0] not in COMPUTE_FLOATS:
         raise VerifyException(f"'{joined}' joins floats, not {types[0]}: cast it first")
+    if joined is Monoid.MOMENTS and (
+        len(types) != 3 or len({*types}) > 1 or types[0] not in COMPUTE_FLOATS
+    ):
+        shown = ", ".join(map(str, types))
+        raise VerifyException(
+            f"'{joined}' joins a mean, a sum of squared deviations and a count, floats of one "
+            f"type: not ({shown})"
+        )
     allowed = (i1,) if joined in (Monoid.AND, Monoid.OR) else (*COMPUTE_FLOATS, *COMPUTE_INTEGERS)
     for type in types:
         if type not in allowed:

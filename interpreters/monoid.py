@@ -4,7 +4,7 @@ Monoids on arrays: joining two lists of values, folding dimensions, prefix joins
 
 The values of a list are joined independently. If the monoid is one of pairs, a list is a value and
 its index, which are joined together. For `softmax`, a list is a score and the values that it
-weights.
+weights. For `moments`, a list is a mean, a sum of squared deviations and a count.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,6 +25,7 @@ _JOINS: dict[Monoid, np.ufunc] = {
     Monoid.ARGMAX: np.maximum,
     Monoid.ARGMIN: np.minimum,
     Monoid.SOFTMAX: np.maximum,
+    Monoid.MOMENTS: np.add,
 }
 """Ufunc that joins values of each monoid, or the first values if they are joined together."""
 
@@ -42,6 +43,9 @@ def identities(
 
 def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
     """Return the list of values that joins two lists, element by element."""
+    if monoid is Monoid.MOMENTS:
+        pairs = zip(left, right, strict=True)
+        return _moments([np.stack(np.broadcast_arrays(*pair)) for pair in pairs], (0,))
     best = _JOINS[monoid](left[0], right[0])
     if monoid.combines_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
@@ -65,6 +69,8 @@ def fold(
 
     Each value must have all steps of `dims`, even if it does not vary along them.
     """
+    if monoid is Monoid.MOMENTS:
+        return _moments(np.broadcast_arrays(*values), dims, keepdims=keepdims)
     ufunc = _JOINS[monoid]
 
     def folded(value: Array, initial: Array) -> Array:
@@ -113,6 +119,23 @@ def _rest(left: Sequence[Array], right: Sequence[Array]) -> Iterator[tuple[Array
 def _weight(score: Array, best: Array) -> Array:
     """Return `exp(score - best)`, and 0 where the score is minus infinity."""
     return np.where(score == -np.inf, np.zeros_like(score), np.exp(score - best))
+
+
+def _moments(
+    values: Sequence[Array], dims: tuple[int, ...], *, keepdims: bool = False
+) -> list[Array]:
+    """
+    Return the mean, the sum of squared deviations and the count of all numbers along `dims`, of
+    whose parts `values` has the same.
+    """
+    mean, squares, count = values
+    counted = np.sum(count, dims, dtype=count.dtype, keepdims=True)
+    total = np.sum(mean * count, dims, dtype=mean.dtype, keepdims=True)
+    whole = total / np.maximum(counted, 1)
+    deviations = np.where(count == 0, np.zeros_like(mean), mean - whole)
+    terms = squares + count * deviations * deviations
+    results = [whole, np.sum(terms, dims, dtype=squares.dtype, keepdims=True), counted]
+    return results if keepdims else [np.squeeze(result, dims) for result in results]
 
 
 def _index_where_best(best: Array, value: Array, index: Array) -> Array:

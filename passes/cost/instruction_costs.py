@@ -7,6 +7,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
 from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
+from tilewright.dialects.monoid import Monoid
 
 _INSTRUCTIONS: dict[type[Operation], int] = {
     arith.ConstantOp: 0,
@@ -38,6 +39,29 @@ def instructions(op: Operation) -> int:
     if isinstance(op, math.ExpOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
         return 2
     return _INSTRUCTIONS.get(type(op), 1)
+
+
+TOGETHER = 16
+"""Usual number of elements that a thread joins at once if a join is expensive."""
+
+_JOINS: dict[Monoid, tuple[int, int]] = {Monoid.SOFTMAX: (13, 22), Monoid.MOMENTS: (9, 22)}
+"""
+Expensive joins: instructions for each of many elements that are joined at once, and of a join. A
+join by `softmax` has two exponentials, one by `moments` a division.
+"""
+
+
+def is_expensive(monoid: Monoid) -> bool:
+    """True if a join by `monoid` takes more instructions than elements that are joined at once."""
+    return monoid in _JOINS
+
+
+def joining(monoid: Monoid, together: int = 1) -> float:
+    """Return the instructions for each of `together` elements that are joined at once."""
+    if monoid not in _JOINS:
+        return 1
+    each, join = _JOINS[monoid]
+    return join if together == 1 else each + join / together
 
 
 def flops(op: Operation) -> int:

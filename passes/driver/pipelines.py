@@ -33,7 +33,7 @@ TO_LOOP = (
     "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,"
     "fuse-rows{online=true},fuse-outputs,fuse-reduction,"
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
-    "fuse-online,fuse-scores,merge-siblings,merge-loops,"
+    "fuse-online,fuse-scores,one-pass-softmax,one-pass-variance,merge-siblings,merge-loops,"
     "split-axes,collapse-axes,simplify-accesses,predicate-positions,hoist-invariants,share-values,"
     "cut-recompute,settle-fusion,approximate-division,update-in-place,normalize-kernels,"
     "dedupe-kernels,name-kernels"
@@ -52,7 +52,8 @@ def to_tile() -> str:
 
 
 TO_KERNEL = (
-    "split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,skip-masks,group-masks,"
+    "join-registers,split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,"
+    "skip-masks,group-masks,"
     "vectorize,canonicalize-kernels,share-values,plan-shared-memory,"
     "drop-redundant-barriers,narrow-barriers,inline-calls,plan-buffers"
 )

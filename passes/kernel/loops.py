@@ -138,12 +138,12 @@ class Loops:
     def _lower_single_step(self, op: loop.ReduceOp) -> None:
         """
         Lower a reduction of one step without a loop. It may join into the values of another
-        reduction (`_totals_of`). A single step of `softmax` joins into the identity: it weights its
-        values by exp(score - score), which is NaN for infinity.
+        reduction (`_totals_of`). A single step of `softmax` or `moments` joins into the identity,
+        which makes NaN of the sums of infinity.
         """
         self.values.set_index(op.axis, _ZERO)
         self.values.keep(op.results)
-        if self._totals_of(op) is not None or op.is_softmax:
+        if self._totals_of(op) is not None or op.monoid.data.changes_infinity:
             carried = [result for result in op.results if not self._is_array(result)]
             self._carry(carried, self._start_of(op))
         self._lower_block(op.body.block)
@@ -167,7 +167,8 @@ class Loops:
             return
         values = [self.values.at(value) for value in op.values]
         values = self.emit.masked(values, self.values.mask(op), reduction.monoid)
-        if reduction.has_one_step and self._totals_of(reduction) is None:
+        joins = self._totals_of(reduction) is not None or reduction.monoid.data.changes_infinity
+        if reduction.has_one_step and not joins:
             self.values.define(reduction.results, values)
             return
         self._join(reduction.results, reduction.monoid, values)

@@ -11,9 +11,17 @@ The join of a score and sums, by `softmax`, is
 
     m = max(a, b), n = max(m, -3.4e38)       finite: -inf - -inf is NaN
     result = (m, exp(a - n) * s + exp(b - n) * t)
+
+The join of means, sums of squared deviations and counts, by `moments`, is
+
+    d = b - a, w = m / max(n + m, 1)
+    result = (d is finite ? a + d * w : a + b, q + r + (d * d * (n * w) + (d - d)), n + m)
+
+Infinite numbers have an infinite mean, or NaN, and the sum NaN: `d - d` is NaN unless d is finite.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects import arith, math
@@ -61,6 +69,8 @@ def joined(
     """
     if monoid is Monoid.SOFTMAX:
         return _joined_by_softmax(left, right, add)
+    if monoid is Monoid.MOMENTS:
+        return _joined_by_moments(left, right, add)
     if monoid.combines_each:
         pairs = zip(left, right, strict=True)
         return [add(_JOINS[monoid].of(a.type)(a, b)) for a, b in pairs]
@@ -95,6 +105,27 @@ def _joined_by_softmax(
     largest, a, b = weights(left[0], right[0], add)
     sums = zip(left[1:], right[1:], strict=True)
     return [largest, *(weighted(s, a, t, b, add) for s, t in sums)]
+
+
+def _joined_by_moments(
+    left: Sequence[SSAValue], right: Sequence[SSAValue], add: Add
+) -> list[SSAValue]:
+    """Insert by `add` the join of means, squared deviations and counts, and return the results."""
+    (a, q, n), (b, r, m) = left, right
+    one, infinity = (
+        add(arith.ConstantOp(number_attribute(number, a.type))) for number in (1.0, inf)
+    )
+    count = add(arith.AddfOp(n, m))
+    share = add(arith.DivfOp(m, add(arith.MaximumfOp(count, one))))
+    difference = add(arith.SubfOp(b, a))
+    is_finite = add(arith.CmpfOp(add(math.AbsFOp(difference)), infinity, "olt"))
+    moved = add(arith.AddfOp(a, add(arith.MulfOp(difference, share))))
+    mean = add(arith.SelectOp(is_finite, moved, add(arith.AddfOp(a, b))))
+    square = add(arith.MulfOp(difference, difference))
+    between = add(arith.MulfOp(square, add(arith.MulfOp(n, share))))
+    nan = add(arith.SubfOp(difference, difference))  # NaN unless the difference is finite, else 0
+    squares = add(arith.AddfOp(add(arith.AddfOp(q, r)), add(arith.AddfOp(between, nan))))
+    return [mean, squares, count]
 
 
 def _is_left(

@@ -46,6 +46,7 @@ _JOINED: Mapping[Monoid, str] = {
     Monoid.ARGMAX: "maximum and where it is",
     Monoid.ARGMIN: "minimum and where it is",
     Monoid.SOFTMAX: "maximum and sums weighted by exponentials",
+    Monoid.MOMENTS: "mean and sum of squared deviations",
 }
 
 _BLOCKS: Mapping[Join, str] = {

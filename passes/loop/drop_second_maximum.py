@@ -39,7 +39,7 @@ from tilewright.passes.loop.value_numbers import ValueNumbers
 from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.rewriting.substitution import Substitution
 
-RULE = Rule("f", 26, "drop_second_maximum")
+RULE = Rule("f", 28, "drop_second_maximum")
 
 
 def relative_to(op: loop.ReduceOp) -> tuple[loop.ReduceOp, SSAValue] | None:

@@ -29,6 +29,7 @@ _FOLD_NAMES = {
     Monoid.ARGMAX: ["maximum", "position"],
     Monoid.ARGMIN: ["minimum", "position"],
     Monoid.SOFTMAX: ["maximum", "sum"],
+    Monoid.MOMENTS: ["mean", "squares", "count"],
 }
 
 

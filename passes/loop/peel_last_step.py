@@ -47,7 +47,7 @@ from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.rewriting.share_values import share_values
 from tilewright.passes.rewriting.substitution import Substitution
 
-RULE = Rule("f", 25, "peel_last_step")
+RULE = Rule("f", 27, "peel_last_step")
 
 _JOINS = {Monoid.MAX: arith.MaximumfOp, Monoid.ADD: arith.AddfOp}
 

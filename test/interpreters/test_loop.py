@@ -119,6 +119,46 @@ def test_weights_of_scores_that_are_not_finite(
     np.testing.assert_array_equal(result, [sums] * 10)
 
 
+MOMENTS = """
+      %m, %q, %n = loop.reduce %c in 4 with moments {
+        %a, %b, %d = loop.reduce %k in 4 with moments {
+          %0 = loop.load %x[%c * 4 + %k] where [9 - %c * 4 - %k] : memref<10xf32>
+          %1 = arith.constant 0.0 : f32
+          %2 = arith.constant 1.0 : f32
+          loop.yield %0, %1, %2 where [9 - %c * 4 - %k] : f32, f32, f32
+        } : f32, f32, f32
+        loop.yield %a, %b, %d : f32, f32, f32
+      } : f32, f32, f32
+      loop.for %i in 10 {
+        %3 = loop.predicate [0 - %i] : i1
+        %4 = loop.predicate [1 - %i] : i1
+        %5 = arith.select %4, %q, %n : f32
+        %6 = arith.select %3, %m, %5 : f32
+        loop.store %6, %out[%i] : memref<10xf32>
+      }"""
+"""Mean, squared deviations and count of ten numbers, in chunks of four: the last one is empty."""
+
+
+@pytest.mark.parametrize("shift", [0, 1000])
+def test_moments_in_chunks_are_those_of_all_numbers(parse: Parse, rand: Rand, shift: float) -> None:
+    x = rand(10) + np.float32(shift)
+    (result,) = interpret(parse(kernel(MOMENTS)), x, function="k")
+    exact = x.astype(np.float64)
+    expected = [exact.mean(), exact.var() * 10, 10]
+    np.testing.assert_allclose(result[:3], expected, rtol=1e-4 if shift else 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("first", "mean"), [([np.inf], np.inf), ([np.nan], np.nan), ([np.inf, -np.inf], np.nan)]
+)
+def test_moments_of_numbers_that_are_not_finite(
+    parse: Parse, first: list[float], mean: float
+) -> None:
+    x = np.array([*first, *[1.0] * (10 - len(first))], np.float32)
+    (result,) = interpret(parse(kernel(MOMENTS)), x, function="k")
+    np.testing.assert_array_equal(result[:3], [mean, np.nan, 10])
+
+
 def test_several_values_at_once(parse: Parse, rand: Rand) -> None:
     module = parse(
         kernel("""

@@ -16,7 +16,8 @@ from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost import time_models
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
-from tilewright.passes.tile.planner.row_assignment import ACCESS, BESIDE, ISSUED
+from tilewright.passes.cost.row_registers import BESIDE
+from tilewright.passes.tile.planner.row_assignment import ACCESS, ISSUED
 from tilewright.passes.tile.planner.row_assignment_choice import USUAL_THREADS
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.row_facts import stride, vector_width_along

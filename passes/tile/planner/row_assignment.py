@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
+from tilewright.passes.cost.row_registers import BESIDE
 from tilewright.passes.tile.chunk_reduce import LONG
 from tilewright.passes.tile.planner.row_problem import RowProblem
 from tilewright.passes.tile.row_facts import SECTOR
@@ -28,9 +29,6 @@ AHEAD, _LEAST_AHEAD = 8, 4
 Elements of a thread that are in flight together if it goes along a row in steps. If accesses are
 wide, at least the second number of steps is in flight.
 """
-
-BESIDE = 13
-"""Registers of a thread beside those that hold its part of the row."""
 
 ISSUED = 128
 """Instructions of single threads that an SM issues in a clock."""
@@ -43,6 +41,11 @@ ACCESS = 3
 
 _WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
 """Clocks to join a warp by shuffles, to meet in shared memory, and to join each slot there."""
+
+
+def pieces_ahead(vector: int) -> int:
+    """Return the pieces of `vector` elements that a thread loads together in steps along a row."""
+    return max(_LEAST_AHEAD, AHEAD // vector)
 
 
 class RowAssignment(NamedTuple):
@@ -94,7 +97,7 @@ class RowAssignment(NamedTuple):
     @property
     def ahead(self) -> int:
         """Steps whose elements a thread loads together."""
-        return max(_LEAST_AHEAD, AHEAD // self.vector)
+        return max(1, pieces_ahead(self.vector) // self.items)
 
     def steps(self, problem: RowProblem) -> int:
         """
@@ -117,7 +120,7 @@ class RowAssignment(NamedTuple):
 
     def resident(self, problem: RowProblem, target: Target) -> int:
         """Return the number of blocks that an SM has room for."""
-        kept = self.elements if self.in_registers(problem) else self.ahead * self.vector
+        kept = self.elements if self.in_registers(problem) else self.ahead * self.elements
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
@@ -191,7 +194,7 @@ class RowAssignment(NamedTuple):
         rows = f"rows={self.block_rows}" + " columns=true" * self.columns
         split = f" split={self.split} join={self.join.value}" if self.split > 1 else ""
         passes, unrolled = [f"cooperative-reduce{{threads={covered} {rows} row={kept}{split}}}"], ""
-        if self.steps(problem) >= LONG:
+        if self.steps(problem) >= LONG and self.ahead > 1:
             passes.append(f"chunk-reduce{{chunk={self.ahead}}}")
             unrolled = f"{{limit={self.ahead}}}"
         if self.columns:

@@ -14,17 +14,15 @@ from math import log
 from tilewright.dialects.kernel_like import MAX_CLUSTER, MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
+from tilewright.passes.cost.row_registers import MOST_ELEMENTS, most_row_elements
 from tilewright.passes.cost.time_models import time_bucket
-from tilewright.passes.tile.planner.row_assignment import RowAssignment
+from tilewright.passes.tile.planner.row_assignment import RowAssignment, pieces_ahead
 from tilewright.passes.tile.planner.row_problem import RowProblem
 
 USUAL_ELEMENTS = 8
 """
 Usual elements of a row for each thread: enough loads are in flight, and enough warps hide them.
 """
-
-MOST_ELEMENTS = 64
-"""Most registers of a thread that its part of a row takes, beside those of the computation."""
 
 USUAL_THREADS = 256
 """Usual threads of a block with several rows."""
@@ -78,9 +76,10 @@ def _of_rows(problem: RowProblem, target: Target) -> Iterator[RowAssignment]:
             assignment = RowAssignment(threads, items, problem.vector, rows, split, join)
             if assignment.elements <= MOST_ELEMENTS:
                 yield assignment
+        items = pieces_ahead(problem.vector) if problem.joins_together else 1
         for threads in _STEPPING_THREADS:
-            if threads * problem.vector < part:
-                yield RowAssignment(threads, 1, problem.vector, 1, split, join)
+            if threads * items * problem.vector < part:
+                yield RowAssignment(threads, items, problem.vector, 1, split, join)
 
 
 def _rows_of_block(threads: int, problem: RowProblem, target: Target) -> int:
@@ -108,7 +107,7 @@ def _splits(problem: RowProblem, rows: int, target: Target) -> Iterator[tuple[in
     """
     yield 1, Join.LAST_BLOCK
     blocks = -(-problem.rows // rows)
-    is_long = problem.length > MAX_THREADS * MOST_ELEMENTS
+    is_long = problem.length > most_row_elements(target)
     fitting = [waves * target.sms // blocks for waves in (1, 2)]
     if not problem.joins:
         return

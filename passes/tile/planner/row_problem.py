@@ -9,7 +9,13 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.cost.instruction_costs import instructions, is_computation
+from tilewright.passes.cost.instruction_costs import (
+    TOGETHER,
+    instructions,
+    is_computation,
+    is_expensive,
+    joining,
+)
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.row_facts import are_columns, row_length, vector_of_rows
 from tilewright.passes.tile.steps_to_threads import is_cooperative
@@ -39,6 +45,8 @@ class RowProblem(NamedTuple):
     Number of joins of threads that have to follow one another: the longest chain of dependent
     reductions.
     """
+    joins_together: bool = False
+    """True if a thread joins its elements at once, because a join takes many instructions."""
 
     @property
     def ends_joined(self) -> bool:
@@ -59,6 +67,8 @@ def row_problem(launch: tile.LaunchOp) -> RowProblem:
     columns = are_columns(launch)
     reads = [_bytes_moved(nest, loop.LoadOp) for nest in nests]
     writes = [_bytes_moved(nest, loop.StoreOp) for nest in nests]
+    monoids = [nest.monoid.data for nest in nests if isinstance(nest, loop.ReduceOp)]
+    joins_together = not columns and any(map(is_expensive, monoids))
     return RowProblem(
         total_extent(launch.bound_axes()),
         row_length(launch),
@@ -68,8 +78,9 @@ def row_problem(launch: tile.LaunchOp) -> RowProblem:
         sum(size for read in reads for size in read.values()),
         sum(size for written in writes for size in written.values()),
         len(nests),
-        sum(_work(nest) for nest in nests),
+        sum(_work(nest, TOGETHER if joins_together else 1) for nest in nests),
         _chain(launch, nests),
+        joins_together,
     )
 
 
@@ -101,10 +112,14 @@ def _is_made_inside(value: SSAValue, nest: Operation) -> bool:
     return isinstance(value.owner, Operation) and nest.is_ancestor(value.owner)
 
 
-def _work(nest: Operation) -> int:
-    """Return the instructions of one step of `nest`, except memory accesses."""
+def _work(nest: Operation, together: int) -> int:
+    """
+    Return the instructions of one step of `nest`, except memory accesses. A thread joins `together`
+    steps at once.
+    """
     ops = [op for op in ops_in(nest) if op is not nest and is_computation(op)]
-    return isinstance(nest, loop.ReduceOp) + sum(instructions(op) for op in ops)
+    joined = joining(nest.monoid.data, together) if isinstance(nest, loop.ReduceOp) else 0
+    return round(joined) + sum(instructions(op) for op in ops)
 
 
 def _chain(launch: tile.LaunchOp, nests: Sequence[Operation]) -> int:

@@ -119,6 +119,37 @@ loop.kernel @k(%x: memref<8xi64>) -> (%out: memref<8xf32>) {
 
 // -----
 
+// CHECK: 'moments' joins a mean, a sum of squared deviations and a count, floats of one type: not (f32, f32)
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    %1, %2 = loop.prefix %0, %0 with moments : f32, f32
+  }
+}
+
+// -----
+
+// CHECK: 'moments' joins a mean, a sum of squared deviations and a count, floats of one type: not (i64, i64, i64)
+loop.kernel @k(%x: memref<8xi64>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xi64>
+    %1, %2, %3 = loop.prefix %0, %0, %0 with moments : i64, i64, i64
+  }
+}
+
+// -----
+
+// CHECK: 'moments' joins a mean, a sum of squared deviations and a count, floats of one type: not (f32, f32, f64)
+loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<8xf32>) {
+  loop.scan %k in 8 {
+    %0 = loop.load %x[%k] : memref<8xf32>
+    %1 = arith.extf %0 : f32 to f64
+    %2, %3, %4 = loop.prefix %0, %0, %1 with moments : f32, f32, f64
+  }
+}
+
+// -----
+
 // CHECK: 'fastmath' is for the products of 'softmax'; 'add' has none: put the flags on arith.mulf
 loop.kernel @k(%x: memref<8xf32>) -> (%out: memref<1xf32>) {
   %0 = loop.reduce %k in 8 with add fastmath<nnan> {

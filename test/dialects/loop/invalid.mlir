@@ -150,7 +150,7 @@ loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) 
 // -----
 
 loop.kernel @k(%x: memref<4x8xf32>, %s: memref<8xf32>) -> (%out: memref<8xf32>) {
-  // CHECK: error: Expected `add`, `mul`, `max`, `min`, `and`, `or`, `argmax`, `argmin`, or `softmax`
+  // CHECK: error: Expected `add`, `mul`, `max`, `min`, `and`, `or`, `argmax`, `argmin`, `softmax`, or `moments`
   %0 = loop.reduce %k in 2 with sub {
   } : f32
 }

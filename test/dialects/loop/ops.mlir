@@ -92,14 +92,20 @@ loop.kernel @moments(%x: memref<3x4x5x6x7x100xf32>) -> (%sum: memref<3x4x5x6x7xf
       loop.yield %s, %q : f32, f32
     // CHECK-NEXT: } : f32, f32
     } : f32, f32
-    // CHECK-NEXT: %n = loop.reduce %k_3 in 100 with min {
-    %n = loop.reduce %k_3 in 100 with min {
+    // CHECK-NEXT: %a_1, %d_1, %c_1 = loop.reduce %k_3 in 100 with moments {
+    %a_1, %d_1, %c_1 = loop.reduce %k_3 in 100 with moments {
+      // CHECK-NEXT: loop.yield %s, %q, %m : f32, f32, f32
+      loop.yield %s, %q, %m : f32, f32, f32
+    // CHECK-NEXT: } : f32, f32, f32
+    } : f32, f32, f32
+    // CHECK-NEXT: %n = loop.reduce %k_4 in 100 with min {
+    %n = loop.reduce %k_4 in 100 with min {
       // CHECK-NEXT: loop.yield %m : f32
       loop.yield %m : f32
     // CHECK-NEXT: } : f32
     } : f32
-    // CHECK-NEXT: %p = loop.reduce %k_4 in 0 with mul {
-    %p = loop.reduce %k_4 in 0 with mul {
+    // CHECK-NEXT: %p = loop.reduce %k_5 in 0 with mul {
+    %p = loop.reduce %k_5 in 0 with mul {
       // CHECK-NEXT: loop.yield %n : f32
       loop.yield %n : f32
     // CHECK-NEXT: } : f32

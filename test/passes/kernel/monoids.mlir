@@ -294,3 +294,41 @@ loop.kernel @softmax(%x: memref<8x12xf32>) -> (%m: memref<8xf32>, %sum: memref<8
     loop.store %s, %sum[%rb] where [0 - %t] : memref<8xf32>
   }
 }
+
+// Moments: the mean moves towards the second one by its share of the count. A difference that is not
+// finite makes the squared deviations NaN, and adds the means.
+// CHECK:      kernel.func grid 8 block 1 @moments
+// CHECK:        %p, %q, %n = scf.for %k = {{%[0-9]+}} to {{%[0-9]+}} step {{%[0-9]+}} iter_args(%p_1 = %0, %q_1 = %0, %n_1 = %0) -> (f32, f32, f32) {
+// CHECK-NEXT:     [[X:%[0-9]+]] = loop.load %x[%rb, %k] : memref<8x12xf32>
+// CHECK-NEXT:     [[ONE:%[0-9]+]] = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:     [[INF:%[0-9]+]] = arith.constant 0x7f800000 : f32
+// CHECK-NEXT:     %n_2 = arith.addf %n_1, [[ONE]] : f32
+// CHECK-NEXT:     [[MOST:%[0-9]+]] = arith.maximumf %n_2, [[ONE]] : f32
+// CHECK-NEXT:     [[SHARE:%[0-9]+]] = arith.divf [[ONE]], [[MOST]] : f32
+// CHECK-NEXT:     [[D:%[0-9]+]] = arith.subf [[X]], %p_1 : f32
+// CHECK-NEXT:     [[SIZE:%[0-9]+]] = math.absf [[D]] : f32
+// CHECK-NEXT:     [[FINITE:%[0-9]+]] = arith.cmpf olt, [[SIZE]], [[INF]] : f32
+// CHECK-NEXT:     [[MOVE:%[0-9]+]] = arith.mulf [[D]], [[SHARE]] : f32
+// CHECK-NEXT:     [[MOVED:%[0-9]+]] = arith.addf %p_1, [[MOVE]] : f32
+// CHECK-NEXT:     [[BOTH:%[0-9]+]] = arith.addf %p_1, [[X]] : f32
+// CHECK-NEXT:     %p_2 = arith.select [[FINITE]], [[MOVED]], [[BOTH]] : f32
+// CHECK-NEXT:     [[DD:%[0-9]+]] = arith.mulf [[D]], [[D]] : f32
+// CHECK-NEXT:     [[BETWEEN:%[0-9]+]] = arith.mulf %n_1, [[SHARE]] : f32
+// CHECK-NEXT:     [[SQUARES:%[0-9]+]] = arith.mulf [[DD]], [[BETWEEN]] : f32
+// CHECK-NEXT:     [[NAN:%[0-9]+]] = arith.subf [[D]], [[D]] : f32
+// CHECK-NEXT:     [[WITHIN:%[0-9]+]] = arith.addf %q_1, {{%[0-9]+}} : f32
+// CHECK-NEXT:     [[ADDED:%[0-9]+]] = arith.addf [[SQUARES]], [[NAN]] : f32
+// CHECK-NEXT:     %q_2 = arith.addf [[WITHIN]], [[ADDED]] : f32
+// CHECK-NEXT:     scf.yield %p_2, %q_2, %n_2 : f32, f32, f32
+loop.kernel @moments(%x: memref<8x12xf32>) -> (%m: memref<8xf32>, %sum: memref<8xf32>) {
+  tile.launch (%rb = block 8 row) {
+    %p, %q, %n = loop.reduce %k in 12 with moments {
+      %0 = loop.load %x[%rb, %k] : memref<8x12xf32>
+      %1 = arith.constant 0.0 : f32
+      %2 = arith.constant 1.0 : f32
+      loop.yield %0, %1, %2 : f32, f32, f32
+    } : f32, f32, f32
+    loop.store %p, %m[%rb] : memref<8xf32>
+    loop.store %q, %sum[%rb] : memref<8xf32>
+  }
+}

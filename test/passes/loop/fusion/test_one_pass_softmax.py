@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Softmax, logsumexp and cross entropy over rows that are read once for their maximum and their sum.
+
+Sizes are odd. Rows have NaN and infinity, or only minus infinity.
+"""
+
+from math import inf, nan
+
+import pytest
+import torch
+from needs import needs_nvrtc
+from torch import Tensor
+from torch.nn import functional as F
+
+from tilewright import api
+from tilewright.dialects.monoid import Monoid
+
+from ...decompose.conftest import assert_same
+from ...tile.scheduled import simulate
+from .one_pass import Function, Inputs, assert_right, loops_of, reductions
+
+pytestmark = needs_nvrtc
+
+
+def rows(count: int, length: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return rows of random numbers; some have elements that are not finite."""
+    x = torch.randn(count, length, generator=torch.Generator().manual_seed(length)) * 9
+    x[1], x[2, ::2] = -inf, -inf
+    x[3, 7], x[4, 1], x[5, 6] = inf, nan, -inf
+    x[6, 3], x[6, 4] = inf, -inf
+    return x.to(dtype)
+
+
+def softmax(x: Tensor) -> Tensor:
+    return torch.softmax(x, -1)
+
+
+def log_softmax(x: Tensor) -> Tensor:
+    return F.log_softmax(x, -1)
+
+
+def logsumexp(x: Tensor) -> Tensor:
+    return torch.logsumexp(x, -1)
+
+
+def undivided(x: Tensor) -> Tensor:
+    """Return the divisors of a softmax, which are NaN for rows of minus infinity."""
+    return torch.exp(x - x.amax(-1, keepdim=True)).sum(-1)
+
+
+def of_columns(x: Tensor) -> Tensor:
+    return torch.softmax(x.T, 0)
+
+
+def cross_entropy(x: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(x, target, reduction="none")
+
+
+def hidden(x: Tensor) -> Tensor:
+    """Return the softmax of rows in which positions before the row's number are hidden."""
+    mask = torch.ones(x.shape, dtype=torch.bool).tril(-2)
+    return torch.softmax(x.masked_fill(mask, -inf), -1)
+
+
+TARGETS = torch.arange(9) * 3 % 13
+CASES: list[tuple[Function, Inputs]] = [
+    (softmax, [rows(7, 213)]),
+    (log_softmax, [rows(7, 77, torch.bfloat16)]),
+    (logsumexp, [rows(7, 1030)]),
+    (undivided, [rows(7, 61)]),
+    (of_columns, [rows(7, 61)]),
+    (cross_entropy, [rows(9, 213), TARGETS]),
+    (hidden, [rows(9, 45)]),
+]
+
+
+@pytest.mark.parametrize(("function", "inputs"), CASES)
+def test_rows_are_read_once(function: Function, inputs: Inputs) -> None:
+    module = loops_of(function, inputs, "one-pass-softmax")
+    assert len(reductions(module, Monoid.SOFTMAX)) == 1
+    assert reductions(module, Monoid.MAX) == []
+    assert_right(module, function, inputs)
+
+
+@pytest.mark.parametrize(
+    ("target", "shape", "reads_once"),
+    [
+        ("sm_90a", (4, 401_408), False),  # a cluster has a row in registers
+        ("sm_90a", (4, 401_409), True),
+        ("sm_80", (4096, 50_176), False),  # a block has
+        ("sm_80", (4096, 50_177), True),
+    ],
+)
+def test_rows_on_chip_stay_as_they_are(
+    target: str, shape: tuple[int, ...], reads_once: bool
+) -> None:
+    captured = api.capture(logsumexp, torch.empty(shape, device="meta"))
+    module = api.lower(captured, "loop", target, db=False)
+    assert len(reductions(module, Monoid.SOFTMAX)) == reads_once
+
+
+@pytest.mark.parametrize("join", ["cluster", "last_block"])
+def test_blocks_share_rows(join: str) -> None:
+    x = rows(7, 1030)
+    module = loops_of(logsumexp, [x], "one-pass-softmax")
+    schedule = (
+        f"tileify,cooperative-reduce{{threads=64 rows=1 row=stage split=3 join={join}}},"
+        "chunk-reduce{chunk=4},register-tile{vector=2 items=1 min_blocks=0},mark-unroll{limit=4}"
+    )
+    assert_same(simulate(module, schedule, [x]).numpy(), logsumexp(x))
