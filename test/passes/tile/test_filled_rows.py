@@ -12,6 +12,7 @@ from itertools import product
 import pytest
 import torch
 from needs import needs_nvrtc
+from some_cases import some
 from torch import Tensor
 from torch.nn import functional
 from xdsl.dialects.builtin import ModuleOp
@@ -93,7 +94,7 @@ OTHERS = [case for case in product((filled, sliding, negated), (64, 69)) if case
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("attention", "rows"), SOME)
+@pytest.mark.parametrize(("attention", "rows"), some(SOME, unpacked=True))
 def test_chunks_beyond_the_position_are_skipped(attention: Attention, rows: int):
     check_positions(attention, rows)
 
