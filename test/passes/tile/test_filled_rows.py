@@ -89,7 +89,7 @@ def bounds_in(text: str) -> list[str]:
     return [bound for bound in bounds if re.search(r"%\d", bound)]
 
 
-SOME = [(filled, 69), (sliding, 64), (negated, 69)]
+SOME = [(filled, 69), (negated, 69), (sliding, 64)]
 OTHERS = [case for case in product((filled, sliding, negated), (64, 69)) if case not in SOME]
 
 

@@ -99,10 +99,11 @@ def test_a_register_tile_multiplies_most_of_the_time(parse: Parse, name: str):
     assert kernel.loop.mix.share(Category.FFMA) >= SHARES[name]
 
 
+ALIGNED = "softmax_512", "softmax_2048", "rms_norm_2048", "rms_norm_512"
+
+
 @needs_nvrtc
-@pytest.mark.parametrize(
-    "name", some(["softmax_512", "softmax_2048", "rms_norm_2048", "rms_norm_512"])
-)
+@pytest.mark.parametrize("name", some(ALIGNED))
 def test_aligned_rows_move_16_bytes_at_once(parse: Parse, name: str):
     (kernel,) = report_of(program(parse, name), target("sm_90a")).kernels
     moved = {bits for kind, bits in kernel.mix.accesses if kind in (Category.LDG, Category.STG)}
