@@ -46,12 +46,13 @@ test: .venv/ready
 test-all: .venv/ready
 	@$(MAKE) --no-print-directory -j 2 lint pytest-all
 
+# Neighbouring tests share what a file prepares: a process gets half of all, and then takes others.
 pytest: .venv/ready
-	$(BIN)/pytest -q -n $(JOBS)
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 	$(BIN)/lit -q -j $(JOBS) test/dialects/scalar
 
 pytest-all: .venv/ready
-	$(BIN)/pytest -q -n $(JOBS) --every-case
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal --every-case
 	@$(MAKE) --no-print-directory lit
 
 lit: .venv/ready

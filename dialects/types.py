@@ -17,13 +17,13 @@ from xdsl.ir import Attribute, SSAValue
 def tensor_type(value: SSAValue) -> TensorType[Attribute]:
     """Return the type of a value known to be a tensor."""
     assert value.type.name == TensorType.name
-    return cast(TensorType[Attribute], value.type)
+    return cast("TensorType[Attribute]", value.type)
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
     """Return the type of a value known to be a memref."""
     assert value.type.name == MemRefType.name
-    return cast(MemRefType[Attribute], value.type)
+    return cast("MemRefType[Attribute]", value.type)
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:

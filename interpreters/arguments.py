@@ -66,8 +66,9 @@ def _reason_against_argument(type: Attribute, array: Array, elements: ElementTyp
 def shape_and_element(type: Attribute) -> tuple[tuple[int, ...], Attribute]:
     """Return the shape and element type of a tensor, memref or scalar type."""
     if isinstance(type, TensorType | MemRefType):
-        shaped = cast(TensorType[Attribute] | MemRefType[Attribute], type)
-        if any(size < 0 for size in shaped.get_shape()):
+        shaped = cast("TensorType[Attribute] | MemRefType[Attribute]", type)
+        shape = shaped.get_shape()
+        if min(shape, default=0) < 0:
             raise UnsupportedError(f"the interpreters support only static shapes, not {type}")
-        return tuple(shaped.get_shape()), shaped.element_type
+        return tuple(shape), shaped.element_type
     return (), type

@@ -40,6 +40,7 @@ gc.disable()
 def pytest_configure(config: pytest.Config) -> None:
     """Set the number of examples that random tests draw: fewer without `--every-case`."""
     use_draws(all_of_them=bool(config.getoption("--every-case")))
+    config.addinivalue_line("markers", "every_case: a case that runs only with --every-case")
 
 
 def pytest_collection_finish() -> None:
@@ -50,8 +51,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_runtest_setup() -> None:
-    """Seed PyTorch, so that the tensors that a test draws are the same in every run."""
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """
+    Seed PyTorch, so that the tensors that a test draws are the same in every run. Skip cases that
+    are left to `--every-case`.
+    """
+    if item.get_closest_marker("every_case") and not item.config.getoption("--every-case"):
+        pytest.skip("one of many cases: --every-case")
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(0)
 

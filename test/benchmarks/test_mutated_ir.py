@@ -14,7 +14,7 @@ from tool_outcome import run_opt_tool
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
-MUTANTS = 40
+MUTANTS = 20
 """Number of mutants in `make test`; the script makes as many as requested."""
 
 CALLS = """

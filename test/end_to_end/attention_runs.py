@@ -18,8 +18,11 @@ from tilewright.interpreters.errors import InterpreterError
 from .attention_cases import Array, Case, Judged, drawn_case
 from .attention_schedules import tiled
 
-SEEDS = (0, 1, 4, 38, 247, 2, 3, 5, 6, 7, 8, 9)
-"""Seeds of the cases that each run checks. Together they find all planted bugs."""
+SEEDS = (247, 38, 97, 20, 1, 292)
+"""
+Seeds of the cases that each run checks: small ones with each kind of mask, type, target and sharing
+of heads. The first two find all planted bugs.
+"""
 
 Change = Callable[[ModuleOp], None]
 

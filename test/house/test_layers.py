@@ -4,6 +4,7 @@
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,9 +44,25 @@ FOLDERS = [name for name in MAY_IMPORT if (ROOT / name).is_dir()]
 SOURCES = [path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py"))]
 
 
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield `tree` and every statement below it, without a look at expressions."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, field, ())
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text(), str(path))
+
+
 def imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Yield every module that is imported anywhere below `tree`, with its line."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         if isinstance(node, ast.ImportFrom):
@@ -80,8 +97,9 @@ def misplaced(folder: str, tree: ast.Module, derives: bool = False) -> list[str]
     allowed = MAY_IMPORT[folder] | {folder, *_BASE}
     heavy = set[str]() if derives else NOT_AT_IMPORT.get(folder, set[str]())
     never = NEVER.get(folder, set[str]()) | MAY_IMPORT.keys()
-    late = [f"line {n}: {m}" for m, n in imports(tree) if stage(m) not in allowed]
-    banned = [f"line {n}: {m}" for m, n in imports(tree) if m.partition(".")[0] in never]
+    found = [*imports(tree)]
+    late = [f"line {n}: {m}" for m, n in found if stage(m) not in allowed]
+    banned = [f"line {n}: {m}" for m, n in found if m.partition(".")[0] in never]
     eager = [
         f"line {n}: {m} when imported"
         for m, n in imports_when_imported(tree.body)
@@ -91,7 +109,7 @@ def misplaced(folder: str, tree: ast.Module, derives: bool = False) -> list[str]
 
 
 def test_the_table_allows_no_more_than_is_imported():
-    trees = [(path.relative_to(ROOT).parts[0], ast.parse(path.read_text())) for path in SOURCES]
+    trees = [(path.relative_to(ROOT).parts[0], parsed(path)) for path in SOURCES]
     used = {(folder, stage(name)) for folder, tree in trees for name, _ in imports(tree)}
     allowed = {(folder, other) for folder, others in MAY_IMPORT.items() for other in others}
     assert sorted(allowed - used) == []
@@ -99,7 +117,7 @@ def test_the_table_allows_no_more_than_is_imported():
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_only_earlier_stages(path: Path):
-    tree, name = ast.parse(path.read_text(), str(path)), path.relative_to(ROOT).as_posix()
+    tree, name = parsed(path), path.relative_to(ROOT).as_posix()
     assert misplaced(name.partition("/")[0], tree, name in DERIVING) == []
 
 

@@ -84,7 +84,7 @@ def generator(model: Any) -> Generator:
 @pytest.mark.parametrize(
     ("length", "new"),
     [
-        pytest.param(5, 20, id="the text grows out of the prompt's bucket"),
+        pytest.param(5, 13, id="the text grows out of the prompt's bucket"),
         pytest.param(16, 4, id="the prompt fills its bucket"),
         pytest.param(17, 3, id="the prompt is just too long for a bucket"),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Number of examples that random tests draw: a quarter, or all with `--every-case`."""
+"""Number of examples that random tests draw: an eighth, or all with `--every-case`."""
 
 from typing import cast
 
@@ -14,7 +14,7 @@ def use_draws(all_of_them: bool) -> None:
     Set the number of examples that random tests draw, before tests are imported. Each run draws the
     same examples: a failing build fails until it is fixed.
     """
-    number = ALL if all_of_them else ALL // 4
+    number = ALL if all_of_them else ALL // 8
     settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=number)
     settings.load_profile("repeatable")
 

@@ -11,15 +11,15 @@ from tilewright.tools import opt_tool
 
 LIMITED = """
 from tilewright.tools.memory_limit import limit_memory
-bytearray(2 << 30)
-limit_memory(1 << 30)
+bytearray(1 << 29)
+limit_memory(1 << 28)
 try:
-    bytearray(2 << 30)
+    bytearray(1 << 29)
 except MemoryError:
     print("refused")
 limit_memory(1 << 40)
 import resource
-print(resource.getrlimit(resource.RLIMIT_DATA)[0] == 1 << 30)
+print(resource.getrlimit(resource.RLIMIT_DATA)[0] == 1 << 28)
 """
 
 

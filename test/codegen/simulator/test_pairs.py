@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small kernels: a bug is found with its kind and line, and its twin without the bug is clean."""
+"""
+Small kernels: a bug is found with its kind and line, and its twin without the bug is clean.
+
+Each second one runs only with `--every-case`.
+"""
 
 import pytest
 from needs import needs_nvrtc
+from some_cases import some
 
 from .pairs import Pair, idioms, pairs
 
@@ -15,7 +20,7 @@ def test_each_pair_has_a_name_of_its_own():
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", some(PAIRS))
 def test_the_bug_is_found_and_its_twin_is_clean(name: str):
     pair: Pair = PAIRS[name]
     report, marked = pair.run(bug=True)
@@ -26,7 +31,7 @@ def test_the_bug_is_found_and_its_twin_is_clean(name: str):
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", IDIOMS)
+@pytest.mark.parametrize("name", some(IDIOMS))
 def test_a_correct_idiom_is_clean(name: str):
     report, _ = IDIOMS[name].run(bug=False)
     assert report.ok, report.errors

@@ -32,6 +32,8 @@ BY_RULE = {
     for path in sorted((Path(__file__).parent / Path(folder).name).glob("*.mlir"))
 }
 ALIKE = {
+    "batched_matmul_tma",
+    "matmul_bias",
     "matmul_tensor_computed",
     "matmul_tensor_nt_tma",
     "matmul_tensor_split_last",

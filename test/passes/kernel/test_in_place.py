@@ -112,7 +112,7 @@ EXTENTS = st.sampled_from([1, 2, 3, 4])
 def test_proofs_are_right() -> None:
     proven: list[bool] = []
 
-    @settings(max_examples=drawn(150), deadline=None, derandomize=True)
+    @settings(max_examples=drawn(300), deadline=None, derandomize=True)
     @given(EXTENTS, EXTENTS, EXTENTS, accesses())
     def check(grid: int, block: int, steps: int, ops: list[Access]) -> None:
         module = Parser(context(), text_of(grid, block, steps, ops)).parse_module()

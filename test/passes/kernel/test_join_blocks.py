@@ -10,6 +10,7 @@ from typing import TypeGuard
 import numpy as np
 import pytest
 from needs import needs_nvrtc
+from some_cases import all_only
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
@@ -120,8 +121,9 @@ loop.kernel @k(%x: memref<2x70x40xf32>)
 }"""
 
 
-@pytest.mark.parametrize("threads", [20, 32, 96])  # take several each, in warps or not, or one
+@pytest.mark.parametrize("threads", [20, all_only(32), 96])
 def test_threads_of_the_last_block_take_a_few_each(threads: int, parse: Parse) -> None:
+    # Threads take several each, in warps or not, or one.
     text = SINGLE.replace("THREADS", str(threads))
     check(parse, text, [random(2, 70, 40) - 2])
     loads = [op for op in lower(parse(text), "kernel").walk() if is_partial(op)]

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from some_cases import some
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.interpreters import interpret
@@ -30,8 +31,9 @@ SIDES = ("%position, %x", "%x, %position", "%position, %y", "%y, %position")
 POSITIONS = ("%i", "%i * 3 - 4", "7 - %i * 2")
 
 
-@pytest.mark.parametrize("type", ["i32", "i64"])
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize(
+    ("type", "position"), some(product(["i32", "i64"], POSITIONS), unpacked=True)
+)
 def test_every_element(parse: Parse, type: str, position: str):
     dtype = np.dtype(type.replace("i", "int"))
     ends = np.iinfo(dtype)

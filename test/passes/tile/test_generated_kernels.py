@@ -23,7 +23,7 @@ from tilewright.passes.driver.pipelines import available_passes, expanded, for_t
 from .generated_kernels import kernel_text
 
 TARGETS = ("sm_80", "sm_90a", "sm_120")
-KERNELS = 64
+KERNELS = 32
 """Random kernels in each run; `--every-case` checks 1,000 for each target."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from needs import needs_nvrtc
+from some_cases import some
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
@@ -90,7 +91,7 @@ SHARES = {"gated_matmul": 0.8, "batched_matmul_tma": 0.86, "matmul_tma_slabs": 0
 
 
 @needs_nvrtc
-@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize("name", some(SHARES))
 def test_a_register_tile_multiplies_most_of_the_time(parse: Parse, name: str):
     (kernel,) = report_of(program(parse, name), target("sm_90a")).kernels
     assert kernel.resources.spill_store_bytes == 0
@@ -98,8 +99,11 @@ def test_a_register_tile_multiplies_most_of_the_time(parse: Parse, name: str):
     assert kernel.loop.mix.share(Category.FFMA) >= SHARES[name]
 
 
+ALIGNED = "softmax_512", "softmax_2048", "rms_norm_2048", "rms_norm_512"
+
+
 @needs_nvrtc
-@pytest.mark.parametrize("name", ["softmax_512", "softmax_2048", "rms_norm_512", "rms_norm_2048"])
+@pytest.mark.parametrize("name", some(ALIGNED))
 def test_aligned_rows_move_16_bytes_at_once(parse: Parse, name: str):
     (kernel,) = report_of(program(parse, name), target("sm_90a")).kernels
     moved = {bits for kind, bits in kernel.mix.accesses if kind in (Category.LDG, Category.STG)}

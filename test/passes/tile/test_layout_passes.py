@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from needs import needs_nvrtc
+from some_cases import some
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.api import lower
@@ -180,7 +181,7 @@ SIMULATED = [
 
 
 @needs_nvrtc
-@pytest.mark.parametrize(("type", "layout", "k"), SIMULATED)
+@pytest.mark.parametrize(("type", "layout", "k"), some(SIMULATED, unpacked=True))
 def test_simulated(parse: Parse, type: str, layout: str, k: int):
     module = applied(scheduled(parse, type, layout, k), "pipeline-k-outer,mark-unroll")
     a, b = inputs_of(type, k)
