@@ -6,18 +6,18 @@
 
 // More columns than one block owns: two blocks would compute each score.
 // CHECK: skipped at wide_scores: compute each score 2 times for 1024 columns: {{.*}} us against {{.*}} us apart
-func.func @wide(%v: memref<2x4096x1024xf32>, %q: memref<2x4096x1024xf32>, %keys: memref<2x4096x1024xf32>) -> memref<2x4096x1024xf32> {
+func.func @wide(%v: memref<2x4096x1024xf32>, %q: memref<2x4096x256xf32>, %keys: memref<2x4096x256xf32>) -> memref<2x4096x1024xf32> {
   %s = memref.alloc() : memref<2x4096x4096xf32>
-  loop.launch @wide_scores(%q, %keys) -> (%s) : (memref<2x4096x1024xf32>, memref<2x4096x1024xf32>) -> (memref<2x4096x4096xf32>)
+  loop.launch @wide_scores(%q, %keys) -> (%s) : (memref<2x4096x256xf32>, memref<2x4096x256xf32>) -> (memref<2x4096x4096xf32>)
   %out = memref.alloc() : memref<2x4096x1024xf32>
   loop.launch @wide_product(%s, %v) -> (%out) : (memref<2x4096x4096xf32>, memref<2x4096x1024xf32>) -> (memref<2x4096x1024xf32>)
   func.return %out : memref<2x4096x1024xf32>
 }
-loop.kernel @wide_scores(%q: memref<2x4096x1024xf32>, %keys: memref<2x4096x1024xf32>) -> (%out: memref<2x4096x4096xf32>) {
+loop.kernel @wide_scores(%q: memref<2x4096x256xf32>, %keys: memref<2x4096x256xf32>) -> (%out: memref<2x4096x4096xf32>) {
   loop.for %h in 2, %i in 4096, %k in 4096 {
-    %dot = loop.reduce %d in 1024 with add {
-      %0 = loop.load %q[%h, %i, %d] : memref<2x4096x1024xf32>
-      %1 = loop.load %keys[%h, %k, %d] : memref<2x4096x1024xf32>
+    %dot = loop.reduce %d in 256 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x4096x256xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x4096x256xf32>
       %2 = arith.mulf %0, %1 : f32
       loop.yield %2 : f32
     } : f32
@@ -211,5 +211,38 @@ loop.kernel @weighed(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: m
     } : f32, f32, f32
     %0 = arith.divf %product, %sum : f32
     loop.store %0, %out[%h, %i, %e] : memref<2x5x7xf32>
+  }
+}
+
+// A block has no room for 64 queries and 64 keys of 8192 elements.
+// CHECK: skipped at deep_scores: a block has no room for 4.2 MB of its factors, 32.8 kB a row
+func.func @deep(%v: memref<2x64x8xf32>, %q: memref<2x64x8192xf32>, %keys: memref<2x64x8192xf32>) -> memref<2x64x8xf32> {
+  %s = memref.alloc() : memref<2x64x64xf32>
+  loop.launch @deep_scores(%q, %keys) -> (%s) : (memref<2x64x8192xf32>, memref<2x64x8192xf32>) -> (memref<2x64x64xf32>)
+  %out = memref.alloc() : memref<2x64x8xf32>
+  loop.launch @deep_product(%s, %v) -> (%out) : (memref<2x64x64xf32>, memref<2x64x8xf32>) -> (memref<2x64x8xf32>)
+  func.return %out : memref<2x64x8xf32>
+}
+loop.kernel @deep_scores(%q: memref<2x64x8192xf32>, %keys: memref<2x64x8192xf32>) -> (%out: memref<2x64x64xf32>) {
+  loop.for %h in 2, %i in 64, %k in 64 {
+    %dot = loop.reduce %d in 8192 with add {
+      %0 = loop.load %q[%h, %i, %d] : memref<2x64x8192xf32>
+      %1 = loop.load %keys[%h, %k, %d] : memref<2x64x8192xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %dot, %out[%h, %i, %k] : memref<2x64x64xf32>
+  }
+}
+loop.kernel @deep_product(%s: memref<2x64x64xf32>, %v: memref<2x64x8xf32>) -> (%out: memref<2x64x8xf32>) {
+  loop.for %h in 2, %i in 64, %e in 8 {
+    %largest, %sum, %product = loop.reduce %k in 64 with softmax {
+      %x = loop.load %s[%h, %i, %k] : memref<2x64x64xf32>
+      %one = arith.constant 1.0 : f32
+      %g = loop.load %v[%h, %k, %e] : memref<2x64x8xf32>
+      loop.yield %x, %one, %g : f32, f32, f32
+    } : f32, f32, f32
+    %0 = arith.divf %product, %sum : f32
+    loop.store %0, %out[%h, %i, %e] : memref<2x64x8xf32>
   }
 }
