@@ -51,13 +51,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """
-    Seed PyTorch, so that the tensors that a test draws are the same in every run. Skip cases that
-    are left to `--every-case`.
-    """
-    if item.get_closest_marker("every_case") and not item.config.getoption("--every-case"):
-        pytest.skip("one of many cases: --every-case")
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give a case with the mark `every_case` the fixture of that name."""
+    if isinstance(item, pytest.Function) and item.get_closest_marker("every_case"):
+        item.fixturenames.insert(0, "every_case")
+
+
+def pytest_runtest_setup() -> None:
+    """Seed PyTorch, so that the tensors that a test draws are the same in every run."""
     if (torch := sys.modules.get("torch")) is not None:
         torch.manual_seed(0)
 

@@ -12,12 +12,13 @@ pieces of a sector, which a block has in shared memory.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.kernel_like import MAX_CLUSTER
-from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import TOGETHER, joining
@@ -27,50 +28,86 @@ from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, work_of
 from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, runs
 from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.reporting.trace import Rule, decided, skipped
+from tilewright.passes.rewriting.substitution import Substitution
 
 _SECTOR = 8
 """Fewest adjacent columns that a block reads: one sector of float32."""
 
 
-def once_instead_of_twice(
-    first: loop.ReduceOp,
-    later: Sequence[loop.ReduceOp],
-    monoid: Monoid,
-    kernel: loop.KernelOp,
-    launch: loop.LaunchOp,
-    target: Target,
-) -> Decision:
-    """
-    Return the decision whether one reduction with `monoid` replaces `first` and the `later` ones,
-    which read the same rows again. The kernel that `launch` runs contains them.
-    """
-    once, times = work_of(kernel, launch), runs(kernel)
-    buffers, reads = inputs_of(kernel, launch), dict(once.reads)
-    for load in loads_of_row(later[0]):
-        again = elements_touched(load) * element_bytes(load.memref)
-        reads[buffers[load.memref]] += again
-    dropped = [first, *(op for each in later for op in (each, *each.body.block.ops))]
-    removed = counted(dropped, times, MatrixOps()).instructions
-    together = TOGETHER if _are_rows(first) else 1
-    added = times[first.yield_op] * joining(monoid, together)
-    rewritten = replace(once, instructions=once.instructions - removed + added)
-    what = f"join by {monoid} over rows of {first.extent.value.data}"
-    return decide(what, [replace(once, reads=reads)], [rewritten], target)
+class LongRows(NamedTuple):
+    """Reductions of the same rows, each of which reads them from memory if they are long."""
+
+    first: loop.ReduceOp
+    later: Sequence[loop.ReduceOp]
+    kernel: loop.KernelOp
+    launch: loop.LaunchOp
+
+    def should_join(
+        self, rule: Rule, monoid: Monoid, reason: str | None, target: Target, most: int | None
+    ) -> bool:
+        """
+        True if one reduction with `monoid` should replace all of them. Report the decision, or
+        `reason` if it is a reason against the rewrite. `most` is the length of the longest row that
+        stays on chip, or None for the longest that `target` has room for.
+        """
+        reason = reason or _reason_on_chip(self.first, target, most)
+        if reason is not None:
+            skipped(rule, self.kernel, reason)
+            return False
+        decision = self._decision(monoid, target)
+        report = decided if decision.pays else skipped
+        report(rule, self.kernel, decision.reason)
+        return decision.pays
+
+    def _decision(self, monoid: Monoid, target: Target) -> Decision:
+        """Return the decision whether one pass over the rows with `monoid` is faster."""
+        once, times = work_of(self.kernel, self.launch), runs(self.kernel)
+        buffers, reads = inputs_of(self.kernel, self.launch), dict(once.reads)
+        for load in _loads_of_row(self.later[0]):
+            again = elements_touched(load) * element_bytes(load.memref)
+            reads[buffers[load.memref]] += again
+        replaced = (op for each in self.later for op in (each, *each.body.block.ops))
+        removed = counted([self.first, *replaced], times, MatrixOps()).instructions
+        together = TOGETHER if _are_rows(self.first) else 1
+        added = times[self.first.yield_op] * joining(monoid, together)
+        rewritten = replace(once, instructions=once.instructions - removed + added)
+        what = f"join by {monoid} over rows of {self.first.extent.value.data}"
+        return decide(what, [replace(once, reads=reads)], [rewritten], target)
 
 
-def loads_of_row(op: loop.ReduceOp) -> list[loop.LoadOp]:
+def step_of(op: loop.ReduceOp) -> tuple[Block, SSAValue]:
+    """Return a copy of the body of `op` without its yield, and the value that it yielded."""
+    (axis,) = (body := Block(arg_types=[op.axis.type])).args
+    axis.name_hint = op.axis.name_hint
+    substitution = Substitution({op.axis: axis})
+    body.add_ops(
+        substitution.clone(inner) for inner in op.body.block.ops if inner is not op.yield_op
+    )
+    return body, substitution.value(op.yield_op.values[0])
+
+
+def reduction_like(op: loop.ReduceOp, body: Block, monoid: Monoid) -> loop.ReduceOp:
+    """Return a reduction with as many steps as `op` that joins the values of `body`."""
+    (length,) = op.axis_extents()
+    reduction = loop.ReduceOp(length, MonoidAttr(monoid), Region(body))
+    reduction.location = op.location
+    return reduction
+
+
+def _loads_of_row(op: loop.ReduceOp) -> list[loop.LoadOp]:
     """Return the loads in the body of a reduction that differ between its steps."""
     loads = [inner for inner in op.body.block.ops if isinstance(inner, loop.LoadOp)]
     return [load for load in loads if op.axis in load.indices]
 
 
-def reason_on_chip(op: loop.ReduceOp, target: Target, most: int | None) -> str | None:
+def _reason_on_chip(op: loop.ReduceOp, target: Target, most: int | None) -> str | None:
     """
     Reason why the rows that `op` reduces stay on chip between reductions, or None. `most` is the
     length of the longest row that does; None stands for the longest that `target` has room for.
     """
     (length,) = op.axis_extents()
-    if not (loads := loads_of_row(op)):
+    if not (loads := _loads_of_row(op)):
         return "its rows are not read from memory"
     if most is None:
         most = _most_of_row(target) if _are_rows(op) else _most_of_column(op, loads, target)
@@ -79,7 +116,7 @@ def reason_on_chip(op: loop.ReduceOp, target: Target, most: int | None) -> str |
 
 def _are_rows(op: loop.ReduceOp) -> bool:
     """True if neighbouring steps of `op` read neighbouring elements, of some buffer."""
-    return any(_is_innermost(op.axis, load) for load in loads_of_row(op))
+    return any(_is_innermost(op.axis, load) for load in _loads_of_row(op))
 
 
 def _is_innermost(axis: SSAValue, load: loop.LoadOp) -> bool:

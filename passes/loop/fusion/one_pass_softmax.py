@@ -42,16 +42,16 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import nest_block
-from tilewright.passes.loop.fusion.long_rows import once_instead_of_twice, reason_on_chip
+from tilewright.passes.loop.fusion.long_rows import LongRows, reduction_like, step_of
 from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
     WeightedSum,
@@ -61,8 +61,9 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     weighted_sum,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.scalar_function import constant
 from tilewright.passes.loop.value_numbers import ValueNumbers
-from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.targeted_pass import TargetedPass
 
@@ -93,15 +94,8 @@ class OnePassSoftmax(RewritePattern):
         if (softmax := _row_softmax(nest_block(kernel))) is None:
             return
         reason = _reason_against(softmax)
-        reason = reason or reason_on_chip(softmax.largest.op, self.target, self.most)
-        if reason is not None:
-            skipped(RULE, kernel, reason)
-            return
-        largest, sums = softmax.largest.op, [each.op for each in softmax.sums]
-        decision = once_instead_of_twice(largest, sums, Monoid.SOFTMAX, kernel, op, self.target)
-        report = decided if decision.pays else skipped
-        report(RULE, kernel, decision.reason)
-        if decision.pays:
+        rows = LongRows(softmax.largest.op, [each.op for each in softmax.sums], kernel, op)
+        if rows.should_join(RULE, Monoid.SOFTMAX, reason, self.target, self.most):
             with rewriting(RULE, kernel):
                 _rewrite(softmax, rewriter)
 
@@ -176,17 +170,12 @@ def _has_scores_of(each: WeightedSum, largest: Largest) -> bool:
 
 def _rewrite(softmax: RowSoftmax, rewriter: PatternRewriter) -> None:
     """Replace the reductions by one at the place of the maximum, and correct the sums."""
-    old, score = softmax.largest.op, softmax.largest.op.yield_op.values[0]
-    (axis,) = (body := Block(arg_types=[old.axis.type])).args
-    axis.name_hint = old.axis.name_hint
-    substitution = Substitution({old.axis: axis})
-    body.add_ops(substitution.clone(op) for op in old.body.block.ops if op is not old.yield_op)
-    one = _number(1.0, score.type)
-    values = [substitution.value(score), *(one.result for _ in softmax.sums)]
+    old = softmax.largest.op
+    body, score = step_of(old)
+    one = constant(1.0, score.type)
+    values = [score, *(one.result for _ in softmax.sums)]
     body.add_ops([one, loop.YieldOp(values)])
-    (length,) = old.axis_extents()
-    reduction = loop.ReduceOp(length, MonoidAttr(Monoid.SOFTMAX), Region(body))
-    reduction.location = old.location
+    reduction = reduction_like(old, body, Monoid.SOFTMAX)
     rewriter.insert(reduction, InsertPoint.before(old))
     maximum, *sums = reduction.results
     for each, total in zip(softmax.sums, sums, strict=True):
@@ -207,7 +196,7 @@ def _correction(total: SSAValue, maximum: SSAValue, shift: SSAValue) -> list[Ope
     if is_clamp(_owner(shift)):
         return []
     if (condition := _zeroed_where(_owner(shift), maximum)) is not None:
-        zero = _number(0.0, total.type)
+        zero = constant(0.0, total.type)
         infinite = arith.MaximumfOp(maximum, zero.result)
         return [zero, infinite, arith.SelectOp(condition, infinite, total)]
     not_finite = arith.SubfOp(maximum, maximum)  # NaN, or 0 if the maximum is finite
@@ -217,11 +206,6 @@ def _correction(total: SSAValue, maximum: SSAValue, shift: SSAValue) -> list[Ope
 def _owner(value: SSAValue) -> Operation:
     assert isinstance(value.owner, Operation)
     return value.owner
-
-
-def _number(number: float, type: Attribute) -> arith.ConstantOp:
-    assert isinstance(type, AnyFloat)
-    return arith.ConstantOp(FloatAttr(number, type))
 
 
 @dataclass(frozen=True)

@@ -44,19 +44,20 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import nest_block
-from tilewright.passes.loop.fusion.long_rows import once_instead_of_twice, reason_on_chip
+from tilewright.passes.loop.fusion.long_rows import LongRows, reduction_like, step_of
 from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.scalar_function import constant
 from tilewright.passes.loop.value_numbers import ValueNumbers
-from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
+from tilewright.passes.reporting.trace import Rule, rewriting
 from tilewright.passes.rewriting.substitution import Substitution
 from tilewright.passes.targeted_pass import TargetedPass
 
@@ -91,15 +92,9 @@ class OnePassVariance(RewritePattern):
         if (variance := _row_variance(nest_block(kernel))) is None:
             return
         reason = _reason_against(variance)
-        reason = reason or reason_on_chip(variance.total, self.target, self.most)
-        if reason is not None:
-            skipped(RULE, kernel, reason)
-            return
         total, squares = variance.total, variance.squares
-        decision = once_instead_of_twice(total, [squares], Monoid.MOMENTS, kernel, op, self.target)
-        report = decided if decision.pays else skipped
-        report(RULE, kernel, decision.reason)
-        if decision.pays:
+        rows = LongRows(total, [squares], kernel, op)
+        if rows.should_join(RULE, Monoid.MOMENTS, reason, self.target, self.most):
             with rewriting(RULE, kernel):
                 _rewrite(variance, rewriter)
 
@@ -167,21 +162,16 @@ def _is_count(value: SSAValue, count: int) -> bool:
 def _rewrite(variance: RowVariance, rewriter: PatternRewriter) -> None:
     """Replace the reductions and the division by one reduction at the place of the sum."""
     old = variance.total
-    (axis,) = (body := Block(arg_types=[old.axis.type])).args
-    axis.name_hint = old.axis.name_hint
-    substitution = Substitution({old.axis: axis})
-    body.add_ops(substitution.clone(op) for op in old.body.block.ops if op is not old.yield_op)
+    body, number = step_of(old)
     place, first = InsertPoint.before(old), _first(old)
     rewriter.insert(first, place)
     shift = first[-1].results[0]
     shift.name_hint = "first"
-    shifted = arith.SubfOp(substitution.value(old.yield_op.values[0]), shift)
-    zero, one = (_constant(value, shift) for value in (0.0, 1.0))
+    shifted = arith.SubfOp(number, shift)
+    zero, one = (constant(value, shift.type) for value in (0.0, 1.0))
     values = [op.results[0] for op in (shifted, zero, one)]
     body.add_ops([shifted, zero, one, loop.YieldOp(values)])
-    (length,) = old.axis_extents()
-    reduction = loop.ReduceOp(length, MonoidAttr(Monoid.MOMENTS), Region(body))
-    reduction.location = old.location
+    reduction = reduction_like(old, body, Monoid.MOMENTS)
     moved, squares, count = reduction.results
     back = arith.AddfOp(shift, moved)
     rewriter.insert([reduction, back], place)
@@ -198,15 +188,14 @@ def _first(op: loop.ReduceOp) -> list[Operation]:
     substitution = Substitution(indices={op.axis: (AffineExpr.constant(0), ())})
     ops = [substitution.clone(inner) for inner in op.body.block.ops if inner is not op.yield_op]
     first = substitution.value(op.yield_op.values[0])
-    magnitude, infinity, zero = math.AbsFOp(first), _constant(inf, first), _constant(0.0, first)
+    magnitude, infinity, zero = (
+        math.AbsFOp(first),
+        constant(inf, first.type),
+        constant(0.0, first.type),
+    )
     is_finite = arith.CmpfOp(magnitude.result, infinity.results[0], "olt")
     chosen = arith.SelectOp(is_finite.result, first, zero.results[0])
     return [*ops, magnitude, infinity, zero, is_finite, chosen]
-
-
-def _constant(number: float, like: SSAValue) -> Operation:
-    assert isinstance(like.type, AnyFloat)
-    return arith.ConstantOp(FloatAttr(number, like.type))
 
 
 @dataclass(frozen=True)
