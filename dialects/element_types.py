@@ -9,6 +9,7 @@ i32, with casts before and after.
 from collections.abc import Mapping
 from math import copysign, inf
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
@@ -25,7 +26,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)
@@ -95,3 +96,12 @@ def number_attribute(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
         return FloatAttr(float(value), type)
     except OverflowError:
         return FloatAttr(copysign(inf, value), type)
+
+
+def is_constant(value: SSAValue, number: float) -> bool:
+    """True if `value` is the constant `number`."""
+    match value.owner:
+        case arith.ConstantOp(value=FloatAttr(value=constant)):
+            return constant.data == number
+        case _:
+            return False

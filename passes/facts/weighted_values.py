@@ -18,11 +18,10 @@ FlashAttention-2, 2023, section 3.1).
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.element_types import LOWEST
+from tilewright.dialects.element_types import LOWEST, is_constant
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.needed_first import needed_first
 from tilewright.passes.facts.memoised import memoised
@@ -109,20 +108,13 @@ class _Degrees:
         op = value.owner
         if not isinstance(op, arith.MaximumfOp) or self.score not in op.operands:
             return False
-        return any(map(_is_lowest, op.operands))
+        lowest = LOWEST[self.score.type]
+        return any(is_constant(operand, lowest) for operand in op.operands)
 
 
 def _first(degrees: Sequence[_Degree]) -> _Degree:
     """Return the first power if the values after it do not depend on the score."""
     return degrees[0] if all(degree == 0 for degree in degrees[1:]) else None
-
-
-def _is_lowest(value: SSAValue) -> bool:
-    match value.owner:
-        case arith.ConstantOp(value=FloatAttr(value=number)):
-            return number.data == LOWEST.get(value.type)
-        case _:
-            return False
 
 
 def _needed(value: SSAValue) -> Sequence[SSAValue]:

@@ -33,7 +33,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -46,7 +46,7 @@ from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
-from tilewright.dialects.element_types import LOWEST, number_attribute
+from tilewright.dialects.element_types import LOWEST, is_constant, number_attribute
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import launch_of
@@ -98,7 +98,9 @@ def _of_softmax(step: _Step) -> Sequence[SSAValue]:
 
 
 def _weighted(weight: SSAValue, value: SSAValue, step: _Step) -> SSAValue:
-    return weight if _is(value, 1.0) else step.add(arith.MulfOp(weight, value, step.fastmath))
+    return (
+        weight if is_constant(value, 1.0) else step.add(arith.MulfOp(weight, value, step.fastmath))
+    )
 
 
 def _of_moments(step: _Step) -> Sequence[SSAValue]:
@@ -167,16 +169,7 @@ def _yields_elements(step: loop.ReduceOp) -> bool:
     if step.is_softmax:
         return step.weights is None and not isinstance(step.yield_op.values[0].owner, loop.ReduceOp)
     _, zero, one = step.yield_op.values
-    return _is(zero, 0.0) and _is(one, 1.0)
-
-
-def _is(value: SSAValue, number: float) -> bool:
-    """True if `value` is the constant `number`."""
-    match value.owner:
-        case arith.ConstantOp(value=FloatAttr(value=constant)):
-            return constant.data == number
-        case _:
-            return False
+    return is_constant(zero, 0.0) and is_constant(one, 1.0)
 
 
 class JoinRegistersPass(ModulePass):

@@ -46,7 +46,7 @@ from math import inf
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -54,6 +54,7 @@ from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
+from tilewright.dialects.element_types import is_constant
 from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.effects import erase_dead
@@ -68,9 +69,9 @@ from tilewright.passes.loop.fusion.online_softmax import (
     online_softmax,
     reason_against,
 )
-from tilewright.passes.loop.fusion.softmax_terms import is_constant
 from tilewright.passes.loop.nest_axes import replace_nest
 from tilewright.passes.loop.plan_index import PlanIndex
+from tilewright.passes.loop.scalar_function import constant
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 
@@ -237,10 +238,8 @@ class _Step:
         return substitution.value(value)
 
     def _constant(self, number: float, type: Attribute) -> SSAValue:
-        assert isinstance(type, AnyFloat)
-        constant = arith.ConstantOp(FloatAttr(number, type))
-        self.block.add_op(constant)
-        return constant.result
+        self.block.add_op(op := constant(number, type))
+        return op.result
 
 
 def _replace(softmax: OnlineSoftmax, nest: loop.ForOp) -> None:

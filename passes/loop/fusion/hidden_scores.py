@@ -21,8 +21,8 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop
+from tilewright.dialects.element_types import is_constant
 from tilewright.passes.facts.nest import subscripted_dims
-from tilewright.passes.loop.fusion.softmax_terms import is_constant
 from tilewright.passes.loop.plan import (
     holds_one_value,
     inputs_of,

@@ -21,11 +21,10 @@ from math import inf
 from typing import NamedTuple
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.element_types import LOWEST
+from tilewright.dialects.element_types import LOWEST, is_constant
 from tilewright.dialects.monoid import Monoid
 
 
@@ -71,15 +70,6 @@ class WeightedSum(NamedTuple):
     product: arith.MulfOp | None
     factor: SSAValue | None
     """Other factor of the product; None if there is no product."""
-
-
-def is_constant(value: SSAValue, number: float) -> bool:
-    """True if `value` is the constant `number`."""
-    match value.owner:
-        case arith.ConstantOp(value=FloatAttr(value=constant)):
-            return constant.data == number
-        case _:
-            return False
 
 
 def score_of(value: SSAValue) -> Score:

@@ -54,3 +54,11 @@ def assert_right(module: ModuleOp, function: Function, inputs: Inputs) -> None:
     assert execution.problems == []
     for got, tensor in zip(execution.results, outputs, strict=True):
         assert_same(got, tensor)
+
+
+def shared_rows(join: str) -> str:
+    """Return a schedule in which three blocks share each row, and join by `join`."""
+    return (
+        f"tileify,cooperative-reduce{{threads=64 rows=1 row=stage split=3 join={join}}},"
+        "chunk-reduce{chunk=4},register-tile{vector=2 items=1 min_blocks=0},mark-unroll{limit=4}"
+    )

@@ -18,7 +18,7 @@ from tilewright.dialects.monoid import Monoid
 
 from ...decompose.conftest import assert_same
 from ...tile.scheduled import simulate
-from .one_pass import Function, Inputs, assert_right, loops_of, reductions
+from .one_pass import Function, Inputs, assert_right, loops_of, reductions, shared_rows
 
 pytestmark = needs_nvrtc
 
@@ -104,8 +104,4 @@ def test_rows_on_chip_stay_as_they_are(
 def test_blocks_share_rows(join: str) -> None:
     x = rows(7, 1030)
     module = loops_of(logsumexp, [x], "one-pass-softmax")
-    schedule = (
-        f"tileify,cooperative-reduce{{threads=64 rows=1 row=stage split=3 join={join}}},"
-        "chunk-reduce{chunk=4},register-tile{vector=2 items=1 min_blocks=0},mark-unroll{limit=4}"
-    )
-    assert_same(simulate(module, schedule, [x]).numpy(), logsumexp(x))
+    assert_same(simulate(module, shared_rows(join), [x]).numpy(), logsumexp(x))
