@@ -38,7 +38,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     PatternRewriter,
-    PatternRewriteWalker,
     RewritePattern,
     op_type_rewrite_pattern,
 )
@@ -47,6 +46,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access
 from tilewright.dialects.element_types import LOWEST, is_constant, number_attribute
+from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import launch_of
@@ -179,4 +179,4 @@ class JoinRegistersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite each reduction by `softmax` or `moments` whose results a thread joins."""
-        PatternRewriteWalker(JoinRegisters(), apply_recursively=False).rewrite_module(op)
+        rewrite_each(op, JoinRegisters(), tile.CombineOp)

@@ -88,7 +88,9 @@ def _peel(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     rest.results[0].name_hint = op.results[0].name_hint
     join = _JOINS[op.monoid.data](rest.results[0], last.value(op.yield_op.values[0]))
     join.location = op.location
-    taken = [each.detach() or each for each in list(ops.ops)]
+    taken = [*ops.ops]
+    for each in taken:
+        each.detach()
     rewriter.replace(op, [rest, *taken, join])
 
 

@@ -57,7 +57,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from tilewright.dialects import loop
-from tilewright.dialects.faster_xdsl.walk import rewrite_each
+from tilewright.dialects.faster_xdsl.walk import ops_in, rewrite_each
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import MOST_ROW_BYTES, Target
 from tilewright.passes.facts.nest import steps_of
@@ -205,7 +205,7 @@ class FuseRowsPass(TargetedPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite each product of the module for which that pays."""
-        if self.online and any(map(_finds_maximum, op.walk())):
+        if self.online and any(map(_finds_maximum, ops_in(op))):
             rewrite_each(op, PeelLastSteps(), loop.KernelOp)
         plan = PlanIndex(op)
         plan.rewrite(FuseRows(plan, self.gpu, self.online))
