@@ -54,7 +54,8 @@ def pytest_collection_finish() -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a case with the mark `every_case` the fixture of that name."""
     if isinstance(item, pytest.Function) and item.get_closest_marker("every_case"):
-        item.fixturenames.insert(0, "every_case")
+        # A new list: other cases of the function share the old one.
+        item.fixturenames = ["every_case", *item.fixturenames]
 
 
 def pytest_runtest_setup() -> None:
