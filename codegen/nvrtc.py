@@ -5,6 +5,9 @@ Interface to NVRTC, NVIDIA's run-time compiler, through ctypes: CUDA text in, PT
 NVRTC is one shared library that needs neither a driver nor a GPU. The wheel `nvidia-cuda-nvrtc`
 contains it (`pip install 'tilewright[cuda]'`), and CUDA toolkits do too (`use_toolkit`). Reference:
 NVRTC 13 user guide, https://docs.nvidia.com/cuda/nvrtc/.
+
+The PTX of one text may differ between processes by some register moves: NVRTC orders parts of its
+work by addresses in memory (`docs/simulator.md`, Counters).
 """
 
 import ctypes
