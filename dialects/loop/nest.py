@@ -285,6 +285,11 @@ class ReduceOp(FormedOp, AxesOp):
         """True if the values that `softmax` weights count as finite, by the flags."""
         return counts_as_finite(self.fastmath)
 
+    def joins_all_steps(self, monoid: Monoid) -> bool:
+        """True if values are joined with `monoid`, and no bound or mask leaves steps out."""
+        is_whole = not self.is_bounded and self.yield_op.mask is None
+        return is_whole and self.monoid.data is monoid
+
     @property
     def is_softmax(self) -> bool:
         """True if the monoid is `softmax`."""

@@ -130,9 +130,7 @@ def _joined(value: SSAValue, monoid: Monoid) -> _Joined | None:
     the reduction may skip steps.
     """
     op = value.owner
-    if not isinstance(op, loop.ReduceOp) or op.monoid.data is not monoid:
-        return None
-    if op.is_bounded or op.yield_op.mask is not None:
+    if not isinstance(op, loop.ReduceOp) or not op.joins_all_steps(monoid):
         return None
     return _Joined(op, op.yield_op.values[op.results.index(value)])
 

@@ -50,6 +50,8 @@ def relative_to(op: loop.ReduceOp) -> tuple[loop.ReduceOp, SSAValue] | None:
     if not _finds_maximum(op) or not isinstance(score := op.yield_op.values[0].owner, arith.SubfOp):
         return None
     shift = score.rhs
+    if shift.owner.parent is op.body.block:
+        return None  # each step has its own
     joined = shift.owner.operands if isinstance(shift.owner, arith.MaximumfOp) else [shift]
     own = ValueNumbers({}, Substitution())
     for first in (value.owner for value in joined):
@@ -64,8 +66,8 @@ def relative_to(op: loop.ReduceOp) -> tuple[loop.ReduceOp, SSAValue] | None:
 
 
 def _finds_maximum(op: loop.ReduceOp) -> bool:
-    """True if `op` finds the maximum of the values of all its steps."""
-    return op.monoid.data is Monoid.MAX and not op.is_bounded and op.yield_op.mask is None
+    """True if `op` finds the maximum of one value of each of its steps."""
+    return op.joins_all_steps(Monoid.MAX) and len(op.results) == 1
 
 
 def _shift_of_differences(op: Operation) -> SSAValue | None:

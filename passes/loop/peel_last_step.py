@@ -60,7 +60,7 @@ def peelable(kernel: loop.KernelOp) -> list[loop.ReduceOp]:
 
 def _has_own_last_step(op: loop.ReduceOp) -> bool:
     """True if a select of `op` takes another value in the last step than in all others."""
-    if op.monoid.data not in _JOINS or op.is_bounded or op.yield_op.mask is not None:
+    if not any(map(op.joins_all_steps, _JOINS)):
         return False
     if len(op.results) != 1 or not isinstance(op.results[0].type, AnyFloat):
         return False

@@ -45,12 +45,12 @@ from dataclasses import dataclass
 from math import inf
 
 from xdsl.context import Context
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
@@ -68,8 +68,9 @@ from tilewright.passes.loop.fusion.online_softmax import (
     numbers_of,
     online_softmax,
     reason_against,
+    reason_without_softmax,
 )
-from tilewright.passes.loop.nest_axes import replace_nest
+from tilewright.passes.loop.fusion.softmax_terms import kept_weight
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.scalar_function import constant
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -91,6 +92,8 @@ class FuseOnline(RewritePattern):
         if kernel is None or not _finds_largest(kernel):
             return
         if (softmax := online_softmax(kernel)) is None:
+            if (reason := reason_without_softmax(kernel)) is not None:
+                skipped(RULE, kernel, reason)
             return
         numbers = numbers_of(softmax, kernel, op)
         if (reason := reason_against(softmax, op, numbers, self.plan)) is not None:
@@ -98,11 +101,11 @@ class FuseOnline(RewritePattern):
             return
         with rewriting(RULE, kernel):
             nest = _flat_nest(softmax, numbers)
-            _replace(softmax, nest)
-            erase_dead(nest)
+            _replace(softmax, nest, rewriter)
+            erase_dead(nest, rewriter)
             if softmax.counts_as_finite:
                 predicate_positions.apply(kernel, predicate_positions.comparisons(kernel))
-                _mask(nest)
+                _mask(nest, rewriter)
 
 
 def _finds_largest(kernel: loop.KernelOp) -> bool:
@@ -179,12 +182,9 @@ def _rescale(body: Block, softmax: OnlineSoftmax, substitution: Substitution) ->
     assert softmax.joined is not None
     largest, joined = softmax.largest.op.results[0], softmax.joined.result
     largest, joined = substitution.value(largest), substitution.value(joined)
-    body.add_op(difference := arith.SubfOp(largest, joined))
-    if softmax.sums[0].weight.is_shifted_again:
-        zero = arith.SubfOp(joined, joined)
-        body.add_ops([zero, difference := arith.SubfOp(difference, zero)])
-    body.add_op(kept := math.ExpOp(difference))
-    kept.result.name_hint = "kept"
+    ops = kept_weight(largest, joined, softmax.sums[0].weight.is_shifted_again)
+    body.add_ops(ops)
+    (kept,) = ops[-1].results
     for each in softmax.sums:
         (total,) = each.op.results
         body.add_op(scaled := arith.MulfOp(substitution.value(total), kept))
@@ -242,19 +242,19 @@ class _Step:
         return op.result
 
 
-def _replace(softmax: OnlineSoftmax, nest: loop.ForOp) -> None:
+def _replace(softmax: OnlineSoftmax, nest: loop.ForOp, rewriter: PatternRewriter) -> None:
     """Put the new nest in the place of the old ones."""
     rows = softmax.outer.parent_op()
     if isinstance(rows, loop.ForOp):
-        replace_nest(rows, nest)
+        rewriter.replace(rows, nest)
         return
     old = [*softmax.outer.ops]
-    softmax.outer.add_op(nest)
+    rewriter.insert(nest, InsertPoint.at_end(softmax.outer))
     for op in reversed(old):
-        Rewriter.erase_op(op)
+        rewriter.erase(op)
 
 
-def _mask(nest: loop.ForOp) -> None:
+def _mask(nest: loop.ForOp, rewriter: PatternRewriter) -> None:
     """
     Mask the yield of the softmax in `nest` where its score is hidden by conditions on positions.
     """
@@ -263,8 +263,8 @@ def _mask(nest: loop.ForOp) -> None:
             score, *values = op.yield_op.values
             score, masks = _hidden_by_positions(score)
             new = loop.YieldOp([score, *values], conjunction(masks))
-            Rewriter.replace_op(op.yield_op, new, [])
-    erase_dead(nest)
+            rewriter.replace(op.yield_op, new, [])
+    erase_dead(nest, rewriter)
 
 
 def _hidden_by_positions(score: SSAValue) -> tuple[SSAValue, Sequence[Access]]:

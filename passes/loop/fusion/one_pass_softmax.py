@@ -26,6 +26,9 @@ becomes
 The row is then read from memory once, and one join of blocks serves both results.
 
 The rewrite is legal if the exponentials are of the scores that the maximum is of, less the maximum.
+They may subtract the maximum of it and another number of the row: the sum is then multiplied by
+`exp(%maximum - %m)`, where `%m` is that maximum.
+
 In a row of only minus infinity the sum of the monoid is 0, but that of PyTorch's softmax is NaN:
 `%maximum - %maximum`, which is NaN unless the maximum is finite, corrects it. `torch.logsumexp`
 subtracts 0 where the maximum is infinite. Its sum is then 0 for a maximum of minus infinity, and
@@ -55,8 +58,11 @@ from tilewright.passes.facts.nest import nest_block
 from tilewright.passes.loop.fusion.long_rows import LongRows, reduction_like, step_of
 from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
+    Weight,
     WeightedSum,
     is_clamp,
+    joined_maximum,
+    kept_weight,
     largest_of,
     weighted_sum,
 )
@@ -114,11 +120,12 @@ def _row_softmax(block: Block) -> RowSoftmax | None:
 def _finite_or_zero(op: loop.ReduceOp) -> list[SSAValue]:
     """Return the selects of the maximum that `op` finds where that is finite, and 0 elsewhere."""
     (maximum,) = op.results
-    selects = [use.operation for use in maximum.uses]
+    users = (use.operation for use in maximum.uses)
+    selects = [user for user in users if user.parent is op.parent]
     return [s.results[0] for s in selects if _zeroed_where(s, maximum) is not None]
 
 
-def _zeroed_where(op: Operation, maximum: SSAValue) -> SSAValue | None:
+def _zeroed_where(op: Operation | Block, maximum: SSAValue) -> SSAValue | None:
     """Return the condition that `maximum` is infinite if `op` selects 0 there, or None."""
     match op:
         case arith.SelectOp(cond=cond, lhs=zero, rhs=rhs) if rhs is maximum:
@@ -180,7 +187,7 @@ def _rewrite(softmax: RowSoftmax, rewriter: PatternRewriter) -> None:
     maximum, *sums = reduction.results
     for each, total in zip(softmax.sums, sums, strict=True):
         total.name_hint = each.op.results[0].name_hint
-        correction = _correction(total, old.results[0], each.weight.shift)
+        correction = _correction(total, old.results[0], each.weight)
         rewriter.insert(correction, InsertPoint.before(each.op))
         corrected = correction[-1].results[0] if correction else total
         rewriter.replace(each.op, [], [corrected])
@@ -188,24 +195,23 @@ def _rewrite(softmax: RowSoftmax, rewriter: PatternRewriter) -> None:
     rewriter.replace(old, [], [maximum])
 
 
-def _correction(total: SSAValue, maximum: SSAValue, shift: SSAValue) -> list[Operation]:
+def _correction(total: SSAValue, maximum: SSAValue, weight: Weight) -> list[Operation]:
     """
-    Return ops that correct a sum of weights for rows whose maximum is not finite. The weights
-    subtract `shift`; the last op has the result.
+    Return ops that correct a sum of weights for what they subtract instead of the largest score,
+    and for rows whose maximum is not finite. The last op has the result.
     """
-    if is_clamp(_owner(shift)):
+    shift = weight.shift
+    if is_clamp(shift.owner):
         return []
-    if (condition := _zeroed_where(_owner(shift), maximum)) is not None:
+    if joined_maximum(shift) is not None:
+        kept = kept_weight(maximum, shift, weight.is_shifted_again)
+        return [*kept, arith.MulfOp(total, kept[-1].results[0])]
+    if (condition := _zeroed_where(shift.owner, maximum)) is not None:
         zero = constant(0.0, total.type)
         infinite = arith.MaximumfOp(maximum, zero.result)
         return [zero, infinite, arith.SelectOp(condition, infinite, total)]
     not_finite = arith.SubfOp(maximum, maximum)  # NaN, or 0 if the maximum is finite
     return [not_finite, arith.AddfOp(total, not_finite)]
-
-
-def _owner(value: SSAValue) -> Operation:
-    assert isinstance(value.owner, Operation)
-    return value.owner
 
 
 @dataclass(frozen=True)

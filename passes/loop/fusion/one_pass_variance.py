@@ -115,8 +115,8 @@ def _row_variance(block: Block) -> RowVariance | None:
 
 def _is_sum(op: loop.ReduceOp) -> bool:
     """True if `op` adds one float of each of its steps."""
-    is_sum = op.monoid.data is Monoid.ADD and isinstance(op.results[0].type, AnyFloat)
-    return is_sum and len(op.results) == 1 and not op.is_bounded and op.yield_op.mask is None
+    is_sum = op.joins_all_steps(Monoid.ADD) and len(op.results) == 1
+    return is_sum and isinstance(op.results[0].type, AnyFloat)
 
 
 def _deviating(op: loop.ReduceOp, mean: SSAValue) -> SSAValue | None:

@@ -21,6 +21,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.fastmath import counts_as_finite
+from tilewright.dialects.monoid import Monoid
 from tilewright.passes.facts.nest import needed_by, nest_block
 from tilewright.passes.loop.at_least_one import is_at_least_one
 from tilewright.passes.loop.fusion.hidden_scores import is_hidden
@@ -28,6 +29,7 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
     WeightedSum,
     is_clamp,
+    joined_maximum,
     largest_of,
     shifted_once,
     weighted_sum,
@@ -79,7 +81,7 @@ class OnlineSoftmax(NamedTuple):
     @property
     def is_clamped(self) -> bool:
         """True if the weights subtract a finite number even in rows of minus infinity."""
-        return all(_is_clamped(each.weight.shift) for each in self.sums)
+        return all(is_clamp(each.weight.shift.owner) for each in self.sums)
 
     @property
     def joined(self) -> arith.MaximumfOp | None:
@@ -87,10 +89,7 @@ class OnlineSoftmax(NamedTuple):
         Maximum of the largest score and a number of the row, if the first weights subtract it. The
         number is no clamp.
         """
-        shift = self.sums[0].weight.shift.owner
-        if not isinstance(shift, arith.MaximumfOp) or is_clamp(shift):
-            return None
-        return shift
+        return joined_maximum(self.sums[0].weight.shift)
 
     @property
     def fastmath(self) -> arith.FastMathFlagsAttr | None:
@@ -135,8 +134,20 @@ def online_softmax(kernel: loop.KernelOp) -> OnlineSoftmax | None:
     return None
 
 
-def _is_clamped(shift: SSAValue) -> bool:
-    return isinstance(shift.owner, Operation) and is_clamp(shift.owner)
+def reason_without_softmax(kernel: loop.KernelOp) -> str | None:
+    """
+    Reason why there is no `online_softmax` in a kernel with a maximum of rows, or None if none of
+    its sums along columns depends on one.
+    """
+    outer = nest_block(kernel)
+    maxima = {op for op in _reductions(outer) if op.monoid.data is Monoid.MAX}
+    for nest in (op for op in outer.ops if isinstance(op, loop.ForOp)):
+        ops = [*outer.ops, *nest.body.block.ops]
+        for op in _reductions(nest.body.block):
+            used = needed_by([*op.body.block.ops], op.yield_op.values)[1]
+            if not maxima.isdisjoint(needed_by(ops, used)[0]):
+                return f"{_shown(op)} is not a sum of weights of the scores"
+    return None
 
 
 def _reductions(block: Block) -> list[loop.ReduceOp]:

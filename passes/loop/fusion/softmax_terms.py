@@ -57,8 +57,8 @@ class Largest(NamedTuple):
     score: Score
     shifts: Sequence[SSAValue]
     """
-    Result of the reduction, and its maxima with other values of the row: the lowest finite number,
-    or a score that has no value (a sink).
+    Result of the reduction, and its maxima with other values: the lowest finite number, or a number
+    of the row, which is a score without a value (a sink).
     """
 
 
@@ -87,15 +87,40 @@ def largest_of(op: loop.ReduceOp) -> Largest | None:
         return None
     (result,) = op.results
     users = [use.operation for use in result.uses]
-    shifts = [user.results[0] for user in users if isinstance(user, arith.MaximumfOp)]
+    shifts = [user.results[0] for user in users if _is_of_row(user)]
     return Largest(op, score_of(value), [result, *shifts])
 
 
-def is_clamp(op: Operation) -> bool:
+def _is_of_row(op: Operation) -> bool:
+    """True if `op` is a clamp, or a maximum that all steps of a row share."""
+    is_in_step = isinstance(op.parent_op(), loop.ReduceOp)
+    return isinstance(op, arith.MaximumfOp) and (is_clamp(op) or not is_in_step)
+
+
+def is_clamp(op: Operation | Block) -> bool:
     """True if `op` is the maximum of a value and the lowest finite number of its type."""
     if not isinstance(op, arith.MaximumfOp):
         return False
     return any(is_constant(value, LOWEST.get(value.type, inf)) for value in op.operands)
+
+
+def joined_maximum(shift: SSAValue) -> arith.MaximumfOp | None:
+    """Return the op of a shift that is the maximum of the largest score and a sink, or None."""
+    op = shift.owner
+    return op if isinstance(op, arith.MaximumfOp) and not is_clamp(op) else None
+
+
+def kept_weight(largest: SSAValue, joined: SSAValue, is_shifted_again: bool) -> list[Operation]:
+    """
+    Return ops that compute `exp(largest - joined)`, by which a sum of weights relative to `largest`
+    is multiplied to be relative to `joined`. The last op has the result.
+    """
+    ops: list[Operation] = [difference := arith.SubfOp(largest, joined)]
+    if is_shifted_again:
+        ops += [zero := arith.SubfOp(joined, joined), difference := arith.SubfOp(difference, zero)]
+    ops.append(kept := math.ExpOp(difference))
+    kept.result.name_hint = "kept"
+    return ops
 
 
 def _only_value(op: loop.ReduceOp, monoid: Monoid) -> SSAValue | None:
@@ -103,9 +128,8 @@ def _only_value(op: loop.ReduceOp, monoid: Monoid) -> SSAValue | None:
     Return the value that `op` joins in all of its steps with `monoid`; None if there are several,
     if steps are left out, or if it joins with another monoid.
     """
-    if op.monoid.data is not monoid or op.is_bounded or op.yield_op.mask is not None:
-        return None
-    return op.yield_op.values[0] if len(op.results) == 1 else None
+    is_only = op.joins_all_steps(monoid) and len(op.results) == 1
+    return op.yield_op.values[0] if is_only else None
 
 
 def weight_of(value: SSAValue, is_shift: Callable[[SSAValue], bool]) -> Weight | None:

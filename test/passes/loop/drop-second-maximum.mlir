@@ -59,6 +59,11 @@ loop.kernel @alone(%s: memref<37x65xf32>) -> (%out: memref<37xf32>) {
 // CHECK:        %maximum_1 = loop.reduce
 // CHECK:      loop.kernel @fewer
 // CHECK:        %maximum_1 = loop.reduce
+// Each step has a shift of its own, or there are two maxima: nothing is replaced.
+// CHECK:      loop.kernel @of_steps
+// CHECK:        %maximum_1 = loop.reduce
+// CHECK:      loop.kernel @two
+// CHECK:        %maximum_1, %maximum_2 = loop.reduce
 loop.kernel @other(%s: memref<37x65xf32>) -> (%out: memref<37xf32>) {
   loop.for %i in 37 {
     %maximum = loop.reduce %k in 65 with max {
@@ -85,5 +90,36 @@ loop.kernel @fewer(%s: memref<37x65xf32>) -> (%out: memref<37xf32>) {
       loop.yield %2 : f32
     } : f32
     loop.store %maximum_1, %out[%i] : memref<37xf32>
+  }
+}
+loop.kernel @of_steps(%s: memref<37x65xf32>, %sinks: memref<37x65xf32>) -> (%out: memref<37xf32>) {
+  loop.for %i in 37 {
+    %maximum = loop.reduce %k in 65 with max {
+      %0 = loop.load %s[%i, %k] : memref<37x65xf32>
+      loop.yield %0 : f32
+    } : f32
+    %maximum_1 = loop.reduce %k_1 in 65 with max {
+      %1 = loop.load %s[%i, %k_1] : memref<37x65xf32>
+      %2 = loop.load %sinks[%i, %k_1] : memref<37x65xf32>
+      %3 = arith.maximumf %maximum, %2 : f32
+      %4 = arith.subf %1, %3 : f32
+      loop.yield %4 : f32
+    } : f32
+    loop.store %maximum_1, %out[%i] : memref<37xf32>
+  }
+}
+loop.kernel @two(%s: memref<37x65xf32>) -> (%out: memref<37xf32>) {
+  loop.for %i in 37 {
+    %maximum = loop.reduce %k in 65 with max {
+      %0 = loop.load %s[%i, %k] : memref<37x65xf32>
+      loop.yield %0 : f32
+    } : f32
+    %maximum_1, %maximum_2 = loop.reduce %k_1 in 65 with max {
+      %1 = loop.load %s[%i, %k_1] : memref<37x65xf32>
+      %2 = arith.subf %1, %maximum : f32
+      loop.yield %2, %1 : f32, f32
+    } : f32, f32
+    %3 = arith.addf %maximum_1, %maximum_2 : f32
+    loop.store %3, %out[%i] : memref<37xf32>
   }
 }

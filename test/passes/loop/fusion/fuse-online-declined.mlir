@@ -541,6 +541,35 @@ loop.kernel @twice(%s: memref<2x5x33xf32>, %v: memref<2x33x7xf32>) -> (%out: mem
   }
 }
 
+// The weights subtract a maximum that is another one in each step.
+// CHECK: skipped at of_steps: %product is not a sum of weights of the scores
+func.func @of_steps_main(%s: memref<5x33xf32>, %t: memref<5x33xf32>, %v: memref<33x7xf32>) -> memref<5x7xf32> {
+  %out = memref.alloc() : memref<5x7xf32>
+  loop.launch @of_steps(%s, %t, %v) -> (%out) : (memref<5x33xf32>, memref<5x33xf32>, memref<33x7xf32>) -> (memref<5x7xf32>)
+  func.return %out : memref<5x7xf32>
+}
+loop.kernel @of_steps(%s: memref<5x33xf32>, %t: memref<5x33xf32>, %v: memref<33x7xf32>) -> (%out: memref<5x7xf32>) {
+  loop.for %i in 5 {
+    %largest = loop.reduce %k in 33 with max {
+      %0 = loop.load %s[%i, %k] : memref<5x33xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.for %e in 7 {
+      %product = loop.reduce %k_1 in 33 with add {
+        %1 = loop.load %s[%i, %k_1] : memref<5x33xf32>
+        %2 = loop.load %t[%i, %k_1] : memref<5x33xf32>
+        %3 = arith.maximumf %largest, %2 : f32
+        %4 = arith.subf %1, %3 : f32
+        %5 = math.exp %4 : f32
+        %g = loop.load %v[%k_1, %e] : memref<33x7xf32>
+        %6 = arith.mulf %5, %g : f32
+        loop.yield %6 : f32
+      } : f32
+      loop.store %product, %out[%i, %e] : memref<5x7xf32>
+    }
+  }
+}
+
 // A softmax whose weights are stored: nothing is reported.
 func.func @alone_main(%s: memref<2x5x33xf32>) -> memref<2x5x33xf32> {
   %out = memref.alloc() : memref<2x5x33xf32>

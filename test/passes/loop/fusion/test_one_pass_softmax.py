@@ -49,6 +49,11 @@ def undivided(x: Tensor) -> Tensor:
     return torch.exp(x - x.amax(-1, keepdim=True)).sum(-1)
 
 
+def with_sink(x: Tensor, sink: Tensor) -> Tensor:
+    """Return sums of exponentials relative to the largest of a row and another number."""
+    return torch.exp(x - torch.maximum(x.amax(-1, keepdim=True), sink)).sum(-1)
+
+
 def of_columns(x: Tensor) -> Tensor:
     return torch.softmax(x.T, 0)
 
@@ -63,12 +68,17 @@ def hidden(x: Tensor) -> Tensor:
     return torch.softmax(x.masked_fill(mask, -inf), -1)
 
 
+SINKS = torch.tensor([40.0, 20.0, -inf, 5.0, 90.0, -inf, nan]).view(7, 1)
+"""Numbers above the maximum of a row and below it, and some that are not finite."""
+
 TARGETS = torch.arange(9) * 3 % 13
 CASES: list[tuple[Function, Inputs]] = [
     (softmax, [rows(7, 213)]),
     (log_softmax, [rows(7, 77, torch.bfloat16)]),
     (logsumexp, [rows(7, 1030)]),
     (undivided, [rows(7, 61)]),
+    (with_sink, [rows(7, 61), SINKS]),
+    (with_sink, [rows(7, 61), torch.full((7, 1), 30.0)]),
     (of_columns, [rows(7, 61)]),
     (cross_entropy, [rows(9, 213), TARGETS]),
     (hidden, [rows(9, 45)]),
@@ -80,6 +90,37 @@ def test_rows_are_read_once(function: Function, inputs: Inputs) -> None:
     module = loops_of(function, inputs, "one-pass-softmax")
     assert len(reductions(module, Monoid.SOFTMAX)) == 1
     assert reductions(module, Monoid.MAX) == []
+    assert_right(module, function, inputs)
+
+
+def sinks_of_steps(x: Tensor, sinks: Tensor) -> Tensor:
+    """Return sums of exponentials whose shift is another one in each step."""
+    return torch.exp(x - torch.maximum(x.amax(-1, keepdim=True), sinks)).sum(-1)
+
+
+def shift_in_steps(x: Tensor) -> Tensor:
+    """Return a sum as of `logsumexp`, with the finite maximum computed in each step."""
+    largest = x.amax(-1, keepdim=True).expand_as(x)
+    return torch.exp(x - torch.where(largest.abs() == inf, 0.0, largest)).sum(-1)
+
+
+def largest_relative(x: Tensor, sinks: Tensor) -> Tensor:
+    """Return the largest score relative to a maximum that is another one in each step."""
+    return (x - torch.maximum(x.amax(-1, keepdim=True), sinks)).amax(-1)
+
+
+STEPS: list[tuple[Function, Inputs]] = [
+    (sinks_of_steps, [rows(7, 61), 9 * rows(7, 61)]),
+    (shift_in_steps, [rows(7, 61)]),
+    (largest_relative, [rows(7, 61), 9 * rows(7, 61)]),
+]
+
+
+@pytest.mark.parametrize(("function", "inputs"), STEPS)
+@pytest.mark.parametrize("step", ["one-pass-softmax", "drop-second-maximum"])
+def test_shifts_of_steps_are_kept(function: Function, inputs: Inputs, step: str) -> None:
+    module = loops_of(function, inputs, step)
+    assert reductions(module, Monoid.SOFTMAX) == []
     assert_right(module, function, inputs)
 
 
