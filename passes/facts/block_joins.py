@@ -148,6 +148,8 @@ def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
             problem = f"{joins.blocks} blocks; a cluster has at most {MAX_CLUSTER}"
             raise refused(problem, instead=Join.LAST_BLOCK)
         return
+    if kind is Join.ATOMIC:
+        _verify_atomic_types(launch, last)
     if len(joins.groups) > 1:
         problem = "leaves one block, which cannot join again"
         raise refused(problem, kind, Join.CLUSTER)
@@ -156,6 +158,14 @@ def _verify(launch: tile.LaunchOp, joins: BlockJoins) -> None:
         raise refused(problem, kind, Join.CLUSTER)
     if kind is Join.ATOMIC:
         _verify_atomic(launch, last)
+
+
+def _verify_atomic_types(launch: tile.LaunchOp, group: JoinGroup) -> None:
+    for op in group.ops:
+        for value in op.values:
+            if not is_atomic(op.monoid.data, value.type):
+                problem = f"there is no atomic {op.monoid.data} of {value.type}"
+                raise _refused(launch, op, problem, instead=Join.LAST_BLOCK)
 
 
 def _verify_atomic(launch: tile.LaunchOp, group: JoinGroup) -> None:
@@ -168,10 +178,6 @@ def _verify_atomic(launch: tile.LaunchOp, group: JoinGroup) -> None:
     stored = [store.memref for store in stores]
     if len(set(stored)) != len(stored) or any(_is_stored_before(group, m) for m in stored):
         raise refused(group.ops[0], "needs outputs of its own", Join.ATOMIC)
-    for op in group.ops:
-        for value in op.values:
-            if not is_atomic(op.monoid.data, value.type):
-                raise refused(op, f"there is no atomic {op.monoid.data} of {value.type}")
 
 
 def _is_stored_before(group: JoinGroup, memref: SSAValue) -> bool:

@@ -132,8 +132,10 @@ class PeelLastSteps(RewritePattern):
         if not found and not _decided_selects(kernel):
             return
         with rewriting(RULE, kernel):
-            for op in found:
-                _peel(op, rewriter)
+            while found:  # the rest may have a last step of its own
+                for op in found:
+                    _peel(op, rewriter)
+                found = peelable(kernel)
             for select, holds in _decided_selects(kernel):
                 rewriter.replace(select, [], [select.lhs if holds else select.rhs])
             erase_dead(kernel, rewriter)
