@@ -40,6 +40,7 @@ _PASSES: dict[str, str] = {
     "fuse-rows": "loop.fusion.fuse_rows:FuseRowsPass",
     "cut-recompute": "loop.fusion.cut_recompute:CutRecomputePass",
     "settle-fusion": "loop.fusion.settle_fusion:SettleFusionPass",
+    "share-reciprocals": "loop.share_reciprocals:ShareReciprocalsPass",
     "approximate-division": "loop.approximate_division:ApproximateDivisionPass",
     "merge-siblings": "loop.fusion.merge_siblings:MergeSiblingsPass",
     "merge-loops": "loop.fusion.merge_loops:MergeLoopsPass",

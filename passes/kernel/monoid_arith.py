@@ -121,8 +121,8 @@ def _joined_by_moments(
     is_finite = add(arith.CmpfOp(add(math.AbsFOp(difference)), infinity, "olt"))
     moved = add(arith.AddfOp(a, add(arith.MulfOp(difference, share))))
     mean = add(arith.SelectOp(is_finite, moved, add(arith.AddfOp(a, b))))
-    square = add(arith.MulfOp(difference, difference))
-    between = add(arith.MulfOp(square, add(arith.MulfOp(n, share))))
+    scaled = add(arith.MulfOp(difference, add(arith.MulfOp(n, share))))
+    between = add(arith.MulfOp(difference, scaled))  # the square may overflow, where n is 0
     nan = add(arith.SubfOp(difference, difference))  # NaN unless the difference is finite, else 0
     squares = add(arith.AddfOp(add(arith.AddfOp(q, r)), add(arith.AddfOp(between, nan))))
     return [mean, squares, count]

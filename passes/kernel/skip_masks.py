@@ -119,7 +119,9 @@ def _hiding(masked: _Masked, nest: UnrollOp) -> list[AffineExpr] | str:
 
 
 def _is_step(index: SSAValue) -> bool:
-    """True if `index` is the step of a loop."""
+    """True if `index` is the step of a loop, or computed from one."""
+    if isinstance(index.owner, kernel.IndexOp):
+        return any(map(_is_step, index.owner.indices))
     return isinstance(index, BlockArgument) and isinstance(index.owner.parent_op(), scf.ForOp)
 
 

@@ -113,9 +113,9 @@ def decided(
     best = next(choices, None)
     if not options and best is None and (reason := asked.reason_not_possible(launch)) is not None:
         return reason
-    for choice in () if best is None else chain([best], choices):  # each of them is possible
+    for choice in () if best is None else chain([best], choices):
         if options.items() <= choice.options().items():
-            return choice
+            return _possible(choice, launch) if options else choice
     return _completed(asked, best, options, launch)
 
 
@@ -182,6 +182,11 @@ def _completed(
     guess = {} if best is None else best.options()
     complete = asked.completed(guess, dict(options))
     chosen = asked if complete == options else _configured(asked, complete)
+    return _possible(chosen, launch)
+
+
+def _possible(chosen: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass:
+    """Return `chosen`; raises `PlacedPassError` if the launch cannot have its options."""
     if (reason := chosen.reason_not_possible(launch)) is not None:
         name = launch.kernel.sym_name.data
         raise refused(launch, f"cannot do '{chosen.step()}' in @{name}: {reason}")

@@ -117,6 +117,8 @@ class FuseRows(RewritePattern):
                 skipped(RULE, kernel, reason)
                 continue
             sources = list(self._sources(kernel, product))
+            if not product.rows and not sources:
+                continue  # a single row has no axis: the product is row by row already
             decision = _decision(statistic, product, sources, self, online=online)
             if not accepted(RULE, kernel, [product.kernel], decision):
                 continue

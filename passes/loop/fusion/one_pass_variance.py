@@ -17,20 +17,22 @@ Makes one reduction of the mean and the squared deviations of rows that do not s
 
 becomes
 
-    %first = loop.load %x[%i, 0] : memref<4x4000000xf32>       // 0 if that is not finite
+    %center = median of %x[%i, 0], %x[%i, 2000000], %x[%i, 3999999]     // 0 if it is not finite
     %mean, %squares, %count = loop.reduce %k in 4000000 with moments {
       %0 = loop.load %x[%i, %k] : memref<4x4000000xf32>
-      %1 = arith.subf %0, %first : f32
+      %1 = arith.subf %0, %center : f32
       %2 = arith.constant 0.000000e+00 : f32
       %3 = arith.constant 1.000000e+00 : f32
       loop.yield %1, %2, %3 : f32, f32, f32
     } : f32, f32, f32
-    %mean_1 = arith.addf %first, %mean : f32
+    %mean_1 = arith.addf %center, %mean : f32
 
 The row is then read from memory once, and one join of blocks serves both results.
 
-All numbers are shifted by the first one. Even if they are far from zero, the means that the joins
-update are then about as large as the deviations. The rounding errors of these means are small, too.
+All numbers are shifted by the median of the first, the middle and the last one. Even if they are
+far from zero, the means that the joins update are then about as large as the deviations. The
+rounding errors of these means are small, too. A single outlier is no median: numbers less an
+outlier would lose their last bits.
 
 The rewrite is legal if the mean is that of the numbers whose deviations are squared, and if the sum
 has no other use. It pays if rows do not stay on chip, and if a second pass over memory takes longer
@@ -163,10 +165,10 @@ def _rewrite(variance: RowVariance, rewriter: PatternRewriter) -> None:
     """Replace the reductions and the division by one reduction at the place of the sum."""
     old = variance.total
     body, number = step_of(old)
-    place, first = InsertPoint.before(old), _first(old)
-    rewriter.insert(first, place)
-    shift = first[-1].results[0]
-    shift.name_hint = "first"
+    place, center = InsertPoint.before(old), _center(old)
+    rewriter.insert(center, place)
+    shift = center[-1].results[0]
+    shift.name_hint = "center"
     shifted = arith.SubfOp(number, shift)
     zero, one = (constant(value, shift.type) for value in (0.0, 1.0))
     values = [op.results[0] for op in (shifted, zero, one)]
@@ -183,19 +185,28 @@ def _rewrite(variance: RowVariance, rewriter: PatternRewriter) -> None:
     rewriter.erase(old)
 
 
-def _first(op: loop.ReduceOp) -> list[Operation]:
-    """Return ops that compute the number of the first step of `op`, or 0 if it is not finite."""
-    substitution = Substitution(indices={op.axis: (AffineExpr.constant(0), ())})
-    ops = [substitution.clone(inner) for inner in op.body.block.ops if inner is not op.yield_op]
-    first = substitution.value(op.yield_op.values[0])
-    magnitude, infinity, zero = (
-        math.AbsFOp(first),
-        constant(inf, first.type),
-        constant(0.0, first.type),
-    )
-    is_finite = arith.CmpfOp(magnitude.result, infinity.results[0], "olt")
-    chosen = arith.SelectOp(is_finite.result, first, zero.results[0])
-    return [*ops, magnitude, infinity, zero, is_finite, chosen]
+def _center(op: loop.ReduceOp) -> list[Operation]:
+    """
+    Return ops that compute the median of the numbers of the first, the middle and the last step of
+    `op`, or 0 if it is not finite.
+    """
+    (length,) = op.axis_extents()
+    ops, numbers = list[Operation](), list[SSAValue]()
+    for step in (0, length // 2, length - 1):
+        substitution = Substitution(indices={op.axis: (AffineExpr.constant(step), ())})
+        inside = (inner for inner in op.body.block.ops if inner is not op.yield_op)
+        ops += map(substitution.clone, inside)
+        numbers.append(substitution.value(op.yield_op.values[0]))
+    first, middle, last = numbers
+    low, high = arith.MinimumfOp(first, middle), arith.MaximumfOp(first, middle)
+    most = arith.MinimumfOp(high.result, last)
+    median = arith.MaximumfOp(low.result, most.result)
+    magnitude = math.AbsFOp(median.result)
+    infinity, zero = (constant(value, first.type) for value in (inf, 0.0))
+    is_finite = arith.CmpfOp(magnitude.result, infinity.result, "olt")
+    chosen = arith.SelectOp(is_finite.result, median.result, zero.result)
+    ops += [low, high, most, median, magnitude, infinity, zero, is_finite, chosen]
+    return ops
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,41 @@ kernel.func grid 2 block 8 @causal(%s: memref<16x18xf32>) -> (%out: memref<16xf3
   loop.store %5, %out[%b * 8 + %t] : memref<16xf32>
 }
 
+// A loop that begins at the first key of a window: its step is an index plus that of the loop.
+// CHECK-LABEL: @window
+// CHECK:         %hides = loop.predicate
+// CHECK-NEXT:    scf.if %hides {
+kernel.func grid 2 block 8 @window(%s: memref<16x32xf32>) -> (%out: memref<16xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %steps = arith.constant 3 : index
+  %r = kernel.registers : memref<4xf32, 5 : i64>
+  %sum = kernel.registers : memref<1xf32, 5 : i64>
+  %zero = arith.constant 0.0 : f32
+  loop.store %zero, %sum[0] : memref<1xf32, 5 : i64>
+  scf.for %step = %0 to %steps step %1 {
+    %ko = kernel.index [%b * 2 + %step]
+    kernel.unroll %i in 4 {
+      %hidden = arith.constant -1.0 : f32
+      %x = loop.load %s[%b * 8 + %t, %ko * 4 + %i] : memref<16x32xf32>
+      %visible = loop.predicate [%b * 8 + %t - %ko * 4 - %i] : i1
+      %masked = arith.select %visible, %x, %hidden : f32
+      loop.store %masked, %r[%i] : memref<4xf32, 5 : i64>
+    }
+    %four = arith.constant 4 : index
+    scf.for %j = %0 to %four step %1 {
+      %2 = loop.load %sum[0] : memref<1xf32, 5 : i64>
+      %3 = loop.load %r[%j] : memref<4xf32, 5 : i64>
+      %4 = arith.addf %2, %3 : f32
+      loop.store %4, %sum[0] : memref<1xf32, 5 : i64>
+    }
+  }
+  %5 = loop.load %sum[0] : memref<1xf32, 5 : i64>
+  loop.store %5, %out[%b * 8 + %t] : memref<16xf32>
+}
+
 // A mask without the steps of a loop, one of an index that each value has of its own, one that is used
 // twice, a store to memory, and a value that the nest reads again: all stay.
 // REMARK: --- k:014_skip_masks skipped at declines: the mask is the same in all steps of a loop

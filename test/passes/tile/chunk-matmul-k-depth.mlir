@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p 'chunk-matmul-k{bk=16 depth=16}' --check=each | filecheck %s
 // RUN: opt-tool %s -p 'chunk-matmul-k{bk=16 depth=5}' --check=each | filecheck %s --check-prefix=DIVIDES
 // RUN: not opt-tool %s -p 'chunk-matmul-k{bk=16 depth=0}' 2>&1 | filecheck %s --check-prefix=NONE
+// RUN: not opt-tool %s -p 'chunk-matmul-k{depth=0}' 2>&1 | filecheck %s --check-prefix=NONE
 
 // NONE: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=16 depth=0}' in @attention: depth is at least 1, not 0
 

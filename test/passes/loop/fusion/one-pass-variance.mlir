@@ -1,22 +1,28 @@
 // RUN: opt-tool %s -p 'one-pass-variance{kept=64}' --check=each | filecheck %s
 
-// One reduction finds the mean and the squared deviations. Its numbers are less the first of a row,
-// or 0 if that is not finite. The mean replaces the quotient.
+// One reduction finds the mean and the squared deviations. Its numbers are less the median of the
+// first, the middle and the last of a row, or 0 if that is not finite. The mean replaces the quotient.
 // CHECK-LABEL: loop.kernel @var_mean
 // CHECK:      [[FIRST:%[0-9]+]] = loop.load %x[%i, 0]
-// CHECK-NEXT: [[SIZE:%[0-9]+]] = math.absf [[FIRST]] : f32
+// CHECK-NEXT: [[MIDDLE:%[0-9]+]] = loop.load %x[%i, 32]
+// CHECK-NEXT: [[LAST:%[0-9]+]] = loop.load %x[%i, 64]
+// CHECK-NEXT: [[LOW:%[0-9]+]] = arith.minimumf [[FIRST]], [[MIDDLE]] : f32
+// CHECK-NEXT: [[HIGH:%[0-9]+]] = arith.maximumf [[FIRST]], [[MIDDLE]] : f32
+// CHECK-NEXT: [[MOST:%[0-9]+]] = arith.minimumf [[HIGH]], [[LAST]] : f32
+// CHECK-NEXT: [[MEDIAN:%[0-9]+]] = arith.maximumf [[LOW]], [[MOST]] : f32
+// CHECK-NEXT: [[SIZE:%[0-9]+]] = math.absf [[MEDIAN]] : f32
 // CHECK-NEXT: [[INF:%[0-9]+]] = arith.constant 0x7f800000 : f32
 // CHECK-NEXT: [[NONE:%[0-9]+]] = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: [[FINITE:%[0-9]+]] = arith.cmpf olt, [[SIZE]], [[INF]] : f32
-// CHECK-NEXT: %first = arith.select [[FINITE]], [[FIRST]], [[NONE]] : f32
+// CHECK-NEXT: %center = arith.select [[FINITE]], [[MEDIAN]], [[NONE]] : f32
 // CHECK-NEXT: %mean, %squares, %count = loop.reduce %k in 65 with moments {
 // CHECK-NEXT:   [[X:%[0-9]+]] = loop.load %x[%i, %k]
-// CHECK-NEXT:   [[SHIFTED:%[0-9]+]] = arith.subf [[X]], %first : f32
+// CHECK-NEXT:   [[SHIFTED:%[0-9]+]] = arith.subf [[X]], %center : f32
 // CHECK-NEXT:   [[ZERO:%[0-9]+]] = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT:   [[ONE:%[0-9]+]] = arith.constant 1.000000e+00 : f32
 // CHECK-NEXT:   loop.yield [[SHIFTED]], [[ZERO]], [[ONE]] : f32, f32, f32
 // CHECK-NEXT: } : f32, f32, f32
-// CHECK-NEXT: %mean_1 = arith.addf %first, %mean : f32
+// CHECK-NEXT: %mean_1 = arith.addf %center, %mean : f32
 // CHECK-NOT:  loop.reduce
 // CHECK:      loop.store %mean_1, %mean_out[%i] : memref<3xf32>
 // CHECK:      [[FEWER:%[0-9]+]] = arith.constant 6.400000e+01 : f32

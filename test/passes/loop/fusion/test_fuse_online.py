@@ -281,6 +281,11 @@ def with_total(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     return torch.softmax(scores, -1) @ v, torch.logsumexp(scores, -1)
 
 
+def test_a_single_row() -> None:
+    inputs = tensors((1,), rows=1)  # no axis of rows that a block could have
+    assert_right(online(plain, inputs), plain, inputs)
+
+
 @pytest.mark.parametrize("attention", [with_weights, with_largest, with_total])
 def test_values_of_rows_are_kept(attention: Attention) -> None:
     inputs = tensors()

@@ -76,11 +76,37 @@ def test_blocks_share_rows(join: str) -> None:
     assert_same(simulate(module, shared_rows(join), [x]).numpy(), std(x))
 
 
+def of_threads(function: Function, x: Tensor) -> Tensor:
+    """Return the result of `function` in the simulator, by 32 threads for each row."""
+    module = loops_of(function, [x], "one-pass-variance")
+    schedule = "tileify,cooperative-reduce{threads=32 rows=1 row=stage},register-tile,mark-unroll"
+    return simulate(module, schedule, [x])
+
+
 def test_numbers_far_from_zero_keep_their_variance() -> None:
     # The mean of the squares less the square of the mean would be 0 or negative here.
     x = torch.randn(3, 513, generator=torch.Generator().manual_seed(0)) + 2.0**14
-    module = loops_of(std, [x], "one-pass-variance")
-    schedule = "tileify,cooperative-reduce{threads=32 rows=1 row=stage},register-tile,mark-unroll"
-    result = simulate(module, schedule, [x])
+    result = of_threads(std, x)
     exact = torch.std(x.double(), -1, correction=0)
     torch.testing.assert_close(result.double(), exact, rtol=2e-5, atol=0)
+
+
+def var(x: Tensor) -> Tensor:
+    return torch.var(x, -1)
+
+
+def test_overflow_is_infinite() -> None:
+    x = torch.randn(3, 513, generator=torch.Generator().manual_seed(0)) * 1e30
+    assert_same(of_threads(var, x).numpy(), var(x))
+
+
+def mean_beside_variance(x: Tensor) -> Tensor:
+    return torch.stack(torch.var_mean(x, -1))
+
+
+@pytest.mark.parametrize("position", [0, 256, 512])
+def test_means_beside_an_outlier(position: int) -> None:
+    x = torch.randn(3, 513, generator=torch.Generator().manual_seed(0))
+    x[:, position] = 1e8
+    mean = of_threads(mean_beside_variance, x)[1]
+    torch.testing.assert_close(mean.double(), x.double().mean(-1), rtol=1e-6, atol=0)
