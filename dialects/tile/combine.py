@@ -27,7 +27,7 @@ from tilewright.dialects.assembly import Where, WithMonoid
 from tilewright.dialects.axes import Access, MaskedOp
 from tilewright.dialects.canonicalization import SIMPLIFIED_ACCESSES
 from tilewright.dialects.faster_xdsl.segments import segmented
-from tilewright.dialects.monoid import MonoidAttr, verify_monoid
+from tilewright.dialects.monoid import Monoid, MonoidAttr, verify_monoid
 from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.launch import Axes, MeetingOp, launch_of
 
@@ -113,6 +113,15 @@ class CombineOp(MaskedOp, MeetingOp):
     def join_kind(self) -> Join:
         """Way in which blocks combine values, if they do; `last_block` by default."""
         return Join.LAST_BLOCK if self.join is None else self.join.data
+
+    def operands_of(self, result: int) -> Sequence[SSAValue]:
+        """
+        Return the values and mask operands on which the result with that number depends. A sum of
+        `softmax` depends on the score, and on the value that it adds.
+        """
+        if self.monoid.data is not Monoid.SOFTMAX:
+            return (*self.values, *self.mask_operands)
+        return (*(self.values[at] for at in sorted({0, result})), *self.mask_operands)
 
     def varies_among(self, axes: Axes) -> Axes:
         return axes - set(self.axes)

@@ -38,6 +38,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
 from tilewright.dialects.needed_first import needed_first
 from tilewright.dialects.tile.attributes import Level, RingAttr, Transport, TransportAttr
+from tilewright.dialects.tile.combine import CombineOp
 from tilewright.dialects.tile.launch import Axes, LaunchOp, MeetingOp, launch_of, level_of
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.tile.syntax import StageHeader
@@ -243,10 +244,12 @@ def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
 
     A sum of `softmax` does not vary with the other sums.
     """
-    if isinstance(value, OpResult) and isinstance(value.owner, ReduceOp):
-        varies_along(value.owner, known)
-        used = (value_varies_along(each, known) for each in value.owner.operands_of(value.index))
-        return frozenset[BlockArgument]().union(*used)
+    if isinstance(value, OpResult) and isinstance(value.owner, ReduceOp | CombineOp):
+        op = value.owner
+        varies_along(op, known)
+        used = (value_varies_along(each, known) for each in op.operands_of(value.index))
+        found = frozenset[BlockArgument]().union(*used)
+        return op.varies_among(found) if isinstance(op, CombineOp) else found
     if isinstance(value.owner, Operation):
         return varies_along(value.owner, known)
     if isinstance(value, BlockArgument) and launch_of(value) is not None:

@@ -219,9 +219,13 @@ class _Count:
             ThreadJoin.WARPS: WARP_SIZE.bit_length() - 1 + width // WARP_SIZE,
             ThreadJoin.SHARED: width,
         }[how]
+        for result in op.results:
+            needed = op.operands_of(result.index)
+            results = self._copies(needed, without=op.axes)
+            self.cost.flops += runs * (
+                self._copies((*needed, *op.axes)) - results + results * joins
+            )
         results = self._copies(op.operands, without=op.axes)
-        each = self._copies(op.operands) - results + results * joins
-        self.cost.flops += runs * each * len(op.values)
         if how in (ThreadJoin.WARPS, ThreadJoin.SHARED):
             self.cost.barriers += self._barriers(runs) * results
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
@@ -17,6 +17,7 @@ from tilewright.dialects.kernel.shared import WORTH_A_BARRIER
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.target import target as target_named
 from tilewright.dialects.tile import Transport, layout_of
+from tilewright.dialects.tile.attributes import Axis
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.facts.block_joins import joined_axes
 from tilewright.passes.facts.combines import ThreadJoin, join_across
@@ -107,12 +108,22 @@ def _bytes_of_combines(combines: Sequence[tile.CombineOp], launch: tile.LaunchOp
 def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: RegisterAxes) -> int:
     """Return the bytes through which threads combine values, plus those of blocks of a cluster."""
     threads = launch.thread_axes()
-    copies = prod(registers.extents[axis] for axis in registers.of(op.results))
     slots = {
         ThreadJoin.WARPS: launch.num_threads // WARP_SIZE,
         ThreadJoin.SHARED: launch.num_threads,
     }
-    elements = slots.get(join_across(threads, op.axes), 0)
-    if joined_axes(launch, op) and op.join is not None and op.join.data is tile.Join.CLUSTER:
-        elements += prod(axis.extent for axis in threads if axis.value not in op.axes)
-    return copies * elements * sum(size_of(result.type) for result in op.results)
+    number = slots.get(join_across(threads, op.axes), 0)
+    is_of_cluster = op.join is not None and op.join.data is tile.Join.CLUSTER
+    leaves = is_of_cluster and joined_axes(launch, op)
+    total = 0
+    for result in op.results:
+        copies = prod(registers.extents[axis] for axis in registers.of([result]))
+        elements = number + (_differing_threads(result, threads) if leaves else 0)
+        total += copies * elements * size_of(result.type)
+    return total
+
+
+def _differing_threads(value: SSAValue, threads: Sequence[Axis]) -> int:
+    """Return the number of threads that hold different values of a combine's result."""
+    varies = tile.value_varies_along(value, {})
+    return prod(axis.extent for axis in threads if axis.value in varies)

@@ -86,7 +86,7 @@ class RegisterAxes:
             case loop.ReduceOp():
                 return self.of(op.operands_of(result))
             case tile.CombineOp():
-                return self.of(op.operands) - frozenset(op.axes)
+                return self.of(op.operands_of(result)) - frozenset(op.axes)
             case tile.ShareOp():
                 return _NONE
             case _:

@@ -25,6 +25,7 @@ from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.facts.combines import ThreadJoin, join_across
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.register_joins import Group, RegisterJoins
 from tilewright.passes.kernel.thread_values import ThreadValues
 
 _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
@@ -38,6 +39,7 @@ class Combining:
     ):
         self.values, self.emit, self.thread, self.axes = values, emitter, thread, axes
         self.threads = prod(axis.extent for axis in axes)
+        self.joins = RegisterJoins(values, emitter)
         self.barriers = _GroupBarriers(emitter, thread, self.threads)
 
     def lower(self, op: tile.CombineOp) -> None:
@@ -47,39 +49,40 @@ class Combining:
         """
         registers = self.values.registers
         joined = registers.ordered(registers.of(op.axes))
-        rest = registers.ordered(registers.of(op.results))
         self.values.keep(op.results)
-        if not joined and not rest:
-            for result, value in zip(op.results, self._masked(op), strict=True):
-                self.values.set(result, value)
-        elif not joined:
-            with self.values.nest(rest):
-                self.values.define(op.results, self._masked(op))
-        elif not rest:
-            start = self.emit.identities(op.monoid, op.values)
-            self.values.define(op.results, self._fold(op, joined, start))
+        if joined:
+            start = self.joins.begin(op.results, op.monoid)
+            self.values.define(self.joins.carried(op.results), self._fold(op, joined, start))
         else:
-            with self.values.nest(rest):
-                self.values.define(op.results, self.emit.identities(op.monoid, op.values))
-            self._fold_arrays(op, joined, rest)
-        self.join_threads(op, rest)
+            self._take_over(op)
+        self.join_threads(op)
 
-    def _masked(self, op: tile.CombineOp) -> list[SSAValue]:
-        values = [self.values.at(value) for value in op.values]
-        return self.emit.masked(values, self.values.mask(op), op.monoid)
+    def _take_over(self, op: tile.CombineOp) -> None:
+        """Set the results of a combine to its values, of which a thread joins none."""
+        for group in self.joins.groups(op.results):
+            results = group.of(op.results)
+            with self.values.nest(self.joins.axes(results[0])):
+                self.joins.put(results, self._masked(op, group))
+
+    def _masked(self, op: tile.CombineOp, group: Group) -> list[SSAValue]:
+        values = [self.values.at(value) for value in group.of(op.values)]
+        return self.emit.masked(values, self.values.mask(op), group.monoid(op.monoid))
 
     def _fold(
         self, op: tile.CombineOp, axes: Sequence[SSAValue], carried: Sequence[SSAValue]
     ) -> list[SSAValue]:
         """
-        Return `carried` joined with the combine's values at every step of the register axes `axes`.
+        Join the combine's values at every step of the register axes `axes` into its results. Return
+        the results that loops carry, which began as `carried`.
         """
         if not axes:
-            return self.emit.join(op.monoid, carried, self._masked(op))
+            return self.joins.step(
+                op.results, op.monoid, carried, lambda group: self._masked(op, group)
+            )
         axis, *inner = axes
 
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
-            for value, result in zip(carried, op.results, strict=True):
+            for value, result in zip(carried, self.joins.carried(op.results), strict=True):
                 value.name_hint = result.name_hint
             with self.values.scope():
                 self.values.set(axis, index)
@@ -88,34 +91,10 @@ class Combining:
         extent = self.values.registers.extents[axis]
         return self.emit.loop(extent, carried, step, axis.name_hint, unroll=True)
 
-    def _fold_arrays(
-        self, op: tile.CombineOp, axes: Sequence[SSAValue], rest: Sequence[SSAValue]
-    ) -> None:
+    def join_threads(self, op: tile.CombineOp) -> None:
         """
-        Join the values at every step of `axes` into the results, which are register arrays over
-        `rest`.
-        """
-        if not axes:
-            with self.values.nest(rest):
-                results = [self.values.at(result) for result in op.results]
-                joined = self.emit.join(op.monoid, results, self._masked(op))
-                self.values.define(op.results, joined)
-            return
-        axis, *inner = axes
-
-        def step(index: SSAValue, _: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            with self.values.scope():
-                self.values.set(axis, index)
-                self._fold_arrays(op, inner, rest)
-            return ()
-
-        extent = self.values.registers.extents[axis]
-        self.emit.loop(extent, (), step, axis.name_hint, unroll=True)
-
-    def join_threads(self, op: tile.CombineOp, rest: Sequence[SSAValue] = ()) -> None:
-        """
-        Join the threads' results across the combine's axes, at every step of the register axes
-        `rest`.
+        Join the threads' results across the combine's axes, at every step of the register axes that
+        they depend on.
         """
         across = list(op.axes)
         joined = [axis.value in across for axis in self.axes]
@@ -124,102 +103,127 @@ class Combining:
             case ThreadJoin.NONE:
                 pass
             case ThreadJoin.SHUFFLE:
-                self._butterfly(op, rest, width)
+                self._butterfly(op, width)
             case ThreadJoin.WARPS:
-                self._butterfly(op, rest, WARP_SIZE)
-                self._warps(op, rest, width)
+                self._butterfly(op, WARP_SIZE)
+                self._warps(op, width)
             case ThreadJoin.SHARED:
-                self._through_shared(op, rest, joined)
+                self._through_shared(op, joined)
 
-    def _butterfly(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:
+    def _butterfly(self, op: tile.CombineOp, width: int) -> None:
         """
         Join results within each group of `width` adjacent lanes by shuffles; every lane gets the
         result.
         """
-        with self.values.nest(rest):
-            joined, offset = [self.values.at(result) for result in op.results], width // 2
-            while offset:
-                shuffles = [kernel.ShuffleOp(ShuffleMode.XOR, v, offset, width) for v in joined]
-                others = [self.emit.value(shuffle, "other") for shuffle in shuffles]
-                joined = self.emit.join(op.monoid, joined, others)
-                offset //= 2
-            self.values.define(op.results, joined)
+        offsets = [width >> halvings for halvings in range(1, width.bit_length())]
+        groups = self.joins.groups(op.results)
+        if len(groups) == 1:
+            with self.values.nest(self.joins.axes(op.results[0])):
+                joined = [self.values.at(result) for result in op.results]
+                for offset in offsets:
+                    joined = self.emit.join(op.monoid, joined, self._others(joined, offset, width))
+                self.values.define(op.results, joined)
+            return
+        carried = [self.values.at(result) for result in self.joins.carried(op.results)]
+        for offset in offsets:
 
-    def _warps(self, op: tile.CombineOp, rest: Sequence[SSAValue], width: int) -> None:
+            def others(group: Group, offset: int = offset) -> list[SSAValue]:
+                own = [self.values.at(result) for result in group.of(op.results)]
+                return self._others(own, offset, width)
+
+            carried = self.joins.step(op.results, op.monoid, carried, others)
+        self.values.define(self.joins.carried(op.results), carried)
+
+    def _others(self, values: Sequence[SSAValue], offset: int, width: int) -> list[SSAValue]:
+        """Return the values of the lane whose number differs by `offset`."""
+        shuffles = [kernel.ShuffleOp(ShuffleMode.XOR, v, offset, width) for v in values]
+        return [self.emit.value(shuffle, "other") for shuffle in shuffles]
+
+    def _warps(self, op: tile.CombineOp, width: int) -> None:
         """Join the results of `width // 32` adjacent warps through shared memory."""
         warps, group = self.threads // WARP_SIZE, width // WARP_SIZE
-        partials = self._slots(op, rest, warps)
+        partials = self._slots(op, warps)
         with self.emit.guarded(([_D0 % WARP_SIZE * -1], [self.thread])):
-            self._store_slots(op, rest, partials, _D0 // WARP_SIZE)
+            self._store_slots(op, partials, _D0 // WARP_SIZE)
         self.barriers.wait(width)
-        self._join_slots(op, rest, partials, group, _D0 // width * group + _D1)
+        self._join_slots(op, partials, group, _D0 // width * group + _D1)
         if self.emit.loops:  # other threads may still read slots that the next step writes
             self.barriers.wait(width)
 
-    def _through_shared(
-        self, op: tile.CombineOp, rest: Sequence[SSAValue], joined: Sequence[bool]
-    ) -> None:
+    def _through_shared(self, op: tile.CombineOp, joined: Sequence[bool]) -> None:
         """
         Join through shared memory: each thread stores its values in its own slots and reads all
         slots that it joins.
         """
-        slots = self._slots(op, rest, self.threads)
-        self._store_slots(op, rest, slots, _D0)
+        slots = self._slots(op, self.threads)
+        self._store_slots(op, slots, _D0)
         self.barriers.wait(self.threads)
         extents = [axis.extent for axis in self.axes]
         across = [e for e, j in zip(extents, joined, strict=True) if j]
         own = delinearize(_D0, extents)
         other = iter(delinearize(_D1, across))
         mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
-        self._join_slots(op, rest, slots, prod(across), linearize(mixed, extents))
+        self._join_slots(op, slots, prod(across), linearize(mixed, extents))
         if self.emit.loops:
             self.barriers.wait(self.threads)
 
-    def _slots(
-        self, op: tile.CombineOp, rest: Sequence[SSAValue], number: int
-    ) -> Sequence[SSAValue]:
-        """Allocate `number` slots of shared memory for each result, at each step of `rest`."""
-        shape = [*(self.values.registers.extents[axis] for axis in rest), number]
-        types = [MemRefType(result.type, shape, memory_space=SHARED) for result in op.results]
+    def _slots(self, op: tile.CombineOp, number: int) -> Sequence[SSAValue]:
+        """Allocate `number` slots of shared memory for each result, at each of its steps."""
+        extents = self.values.registers.extents
+        shapes = [[*(extents[a] for a in self.joins.axes(r)), number] for r in op.results]
+        pairs = zip(op.results, shapes, strict=True)
+        types = [MemRefType(result.type, shape, memory_space=SHARED) for result, shape in pairs]
         return [self.emit.value(kernel.SharedOp(type), "partial") for type in types]
 
-    def _store_slots(
-        self,
-        op: tile.CombineOp,
-        rest: Sequence[SSAValue],
-        slots: Sequence[SSAValue],
-        slot: AffineExpr,
-    ) -> None:
+    def _store_slots(self, op: tile.CombineOp, slots: Sequence[SSAValue], slot: AffineExpr) -> None:
         """
-        Store each result in its slot `slot`, an expression of the thread id, at every step of
-        `rest`.
+        Store each result in its slot `slot`, an expression of the thread id, at every step of its
+        register axes.
         """
-        with self.values.nest(rest):
-            for result, memref in zip(op.results, slots, strict=True):
-                value = self.values.at(result)
-                self.emit.op(loop.StoreOp(value, memref, self._subscripts(rest, slot, [])))
+        for group in self.joins.groups(op.results):
+            axes = self.joins.axes(op.results[group[0]])
+            with self.values.nest(axes):
+                for at in group:
+                    value = self.values.at(op.results[at])
+                    subscripts = self._subscripts(axes, slot, [])
+                    self.emit.op(loop.StoreOp(value, slots[at], subscripts))
 
     def _join_slots(
-        self,
-        op: tile.CombineOp,
-        rest: Sequence[SSAValue],
-        slots: Sequence[SSAValue],
-        steps: int,
-        slot: AffineExpr,
+        self, op: tile.CombineOp, slots: Sequence[SSAValue], steps: int, slot: AffineExpr
     ) -> None:
         """
         Join `steps` slots and define the results; `slot` is an expression of the thread id and the
         step.
         """
 
-        def body(step: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            subscripts = self._subscripts(rest, slot, [step])
-            loads = [loop.LoadOp(memref, subscripts) for memref in slots]
-            return self.emit.join(op.monoid, carried, [self.emit.value(load) for load in loads])
+        def loads(group: Group, step: SSAValue) -> list[SSAValue]:
+            axes = self.joins.axes(op.results[group[0]])
+            subscripts = self._subscripts(axes, slot, [step])
+            return [self.emit.value(loop.LoadOp(slots[at], subscripts)) for at in group]
 
-        with self.values.nest(rest):
-            start = self.emit.identities(op.monoid, op.results)
-            self.values.define(op.results, self.emit.loop(steps, start, body, "w"))
+        groups = self.joins.groups(op.results)
+        if len(groups) == 1:
+            with self.values.nest(self.joins.axes(op.results[0])):
+                start = self.emit.identities(op.monoid, op.results)
+                results = self.emit.loop(
+                    steps,
+                    start,
+                    lambda step, carried: self.emit.join(
+                        op.monoid, carried, loads(groups[0], step)
+                    ),
+                    "w",
+                )
+                self.values.define(op.results, results)
+            return
+        results = self.emit.loop(
+            steps,
+            self.joins.begin(op.results, op.monoid),
+            lambda step, carried: self.joins.step(
+                op.results, op.monoid, carried, lambda group: loads(group, step)
+            ),
+            "w",
+        )
+        self.values.define(self.joins.carried(op.results), results)
 
     def _subscripts(
         self, rest: Sequence[SSAValue], slot: AffineExpr, steps: Sequence[SSAValue]

@@ -38,13 +38,14 @@ def epilogue_parts(
     layouts: Sequence[Layout], registers: RegisterAxes, group: JoinGroup, blocks: int
 ) -> list[EpiloguePart]:
     """
-    Divide the steps of register axes, which all `layouts` share, among the blocks. Return the part
-    of a block along each divided axis; an empty list if they cannot be divided.
+    Divide the steps of register axes among the blocks. Return the part of a block along each
+    divided axis; an empty list if they cannot be divided. Each block joins values that do not vary
+    along a divided axis.
     """
-    common = [axis for axis in layouts[0].outer_registers if _is_in_all(axis, layouts)]
+    outer = dict.fromkeys(axis for layout in layouts for axis in layout.outer_registers)
     taken: list[tuple[SSAValue, int]] = []
     left = blocks
-    for axis in common:
+    for axis in registers.ordered(frozenset(outer)):
         parts = gcd(registers.extents[axis], left)
         if parts > 1 and _may_be_dealt(axis, registers, group):
             taken.append((axis, parts))
@@ -56,10 +57,6 @@ def epilogue_parts(
         EpiloguePart(axis, registers.extents[axis] // parts, number)
         for (axis, parts), number in zip(taken, numbers, strict=True)
     ]
-
-
-def _is_in_all(axis: SSAValue, layouts: Sequence[Layout]) -> bool:
-    return all(axis in layout.outer_registers for layout in layouts)
 
 
 def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> bool:
@@ -76,14 +73,15 @@ def _may_be_dealt(axis: SSAValue, registers: RegisterAxes, group: JoinGroup) -> 
     return not meets and axis not in registers.of(used)
 
 
-def may_split_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> bool:
+def divided_threads(layouts: Sequence[Layout], group: JoinGroup, blocks: int) -> Layout | None:
     """
-    True if the threads can be divided among the blocks, so that each block does the epilogue for a
-    part of them. Each part must have at least one warp, and no op of the epilogue may synchronise
-    threads. All layouts must be joined along the same thread axes.
+    Return the layout whose threads can be divided among the blocks, so that each block does the
+    epilogue for a part of them; None if there is none. Each part must have at least one warp, and
+    no op of the epilogue may synchronise threads. Where its values are joined, all others are too.
     """
     inner = (op for later in group.rest for op in later.walk())
-    meets = any(isinstance(op, tile.CombineOp | tile.StageOp) for op in inner)
-    first = layouts[0]
-    is_common = all(layout.is_joined == first.is_joined for layout in layouts)
-    return not meets and is_common and first.num_threads >= blocks * WARP_SIZE
+    if any(isinstance(op, tile.CombineOp | tile.StageOp) for op in inner):
+        return None
+    widest = max(layouts, key=lambda layout: layout.num_threads)
+    is_common = all(map(widest.is_finer_than, layouts))
+    return widest if is_common and widest.num_threads >= blocks * WARP_SIZE else None

@@ -16,7 +16,6 @@ Joining of values across blocks, after each block has joined its own values.
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, i32
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
@@ -27,7 +26,7 @@ from tilewright.dialects.tile import SHARED, Join
 from tilewright.passes.facts.block_joins import BlockJoins
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.epilogue_parts import EpiloguePart, epilogue_parts, may_split_threads
+from tilewright.passes.kernel.epilogue_parts import EpiloguePart, divided_threads, epilogue_parts
 from tilewright.passes.kernel.partials import AllPartials, Layout, Partials
 from tilewright.passes.kernel.thread_values import ThreadValues
 from tilewright.passes.rewriting.substitution import masked_store
@@ -76,21 +75,27 @@ class JoiningBlocks:
         (group,) = (group for group in self.joins.groups if op in group.ops)
         if op is not group.ops[-1]:
             return
-        layouts = [Layout.of(each, self.values, self.threads) for each in group.ops]
         partials = AllPartials(
             [
-                Partials(each, layout, self.values, self.emit, self.thread)
-                for each, layout in zip(group.ops, layouts, strict=True)
+                Partials(
+                    each,
+                    Layout.of(each, self.values, self.threads),
+                    self.values,
+                    self.emit,
+                    self.thread,
+                )
+                for each in group.ops
             ]
         )
+        layouts = partials.layouts
         if self.joins.kind is not Join.CLUSTER:
             self._last_block(partials)
         elif not self.joins.can_continue_alone(group):
             self._all_of_cluster(partials, op)
         elif parts := epilogue_parts(layouts, self.values.registers, group, self.joins.blocks):
             self._deal_registers(partials, op, parts)
-        elif may_split_threads(layouts, group, self.joins.blocks):
-            self._deal_threads(partials, op, layouts[0])
+        elif widest := divided_threads(layouts, group, self.joins.blocks):
+            self._deal_threads(partials, op, widest)
         else:
             self._first_of_cluster(partials, op)
 
@@ -209,14 +214,14 @@ class JoiningBlocks:
         self.rest.enter_context(self.emit.branch(self.emit.value(arrive, "last")))
         self.is_alone = True
 
-        if all(each.layout.is_single for each in partials.partials):
+        if all(layout.is_single for layout in partials.layouts):
             self._join_by_threads(partials, room)
             return
 
         def step(index: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             return partials.take(room, carried, ([group, _D1], [self.block, index]))
 
-        values = sum(prod(each.layout.extents) for each in partials.partials)
+        values = sum(layout.num_values for layout in partials.layouts)
         unroll = blocks * values <= _UNROLLED
         partials.end(self.emit.loop(blocks, partials.begin(), step, "r", unroll=unroll))
 

@@ -19,7 +19,6 @@ from tilewright.dialects.index import linearize
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.facts.block_joins import BlockJoins, block_joins
 from tilewright.passes.facts.combines import following
-from tilewright.passes.facts.register_axes import RegisterAxes
 from tilewright.passes.kernel.partials import thread_order
 from tilewright.passes.rewriting.substitution import masked_store
 
@@ -112,22 +111,20 @@ def erase(ops: Iterable[Operation]) -> None:
 
 class Workspace:
     """
-    Array in global memory for the values of a combine: one element for each value that may differ.
+    Array in global memory for a result of a combine: one element for each value that may differ.
     """
 
-    def __init__(self, half: Half, combine: tile.CombineOp):
+    def __init__(self, half: Half, result: SSAValue):
         launch, joined = half.launch, half.joins.axes
-        along = RegisterAxes(launch).of(combine.results)
-        registers = [axis for axis in launch.axes_at(Level.REGISTER) if axis.value in along]
+        varies = tile.value_varies_along(result, {})
+        registers = [axis for axis in launch.axes_at(Level.REGISTER) if axis.value in varies]
         blocks = [axis for axis in launch.axes_at(Level.BLOCK) if axis not in joined]
-        threads = [a for a in launch.thread_axes() if a.value not in combine.axes]
+        threads = [axis for axis in launch.thread_axes() if axis.value in varies]
         found = [*blocks, *thread_order(registers, threads)]
         self.axes = [axis for axis in found if axis.extent > 1]
-        self.blocks = half.joins.blocks
-
-    def type(self, element: Attribute) -> MemRefType:
-        """Return the type of the array of one result, whose elements are of type `element`."""
-        return MemRefType(element, [self.blocks, *(axis.extent for axis in self.axes)])
+        self.type = MemRefType(result.type, [half.joins.blocks, *(a.extent for a in self.axes)])
+        self.same = [axis.value for axis in launch.thread_axes() if axis.value not in varies]
+        """Thread axes along which the value is the same."""
 
     def access(self, rank: AffineExpr, operands: Sequence[SSAValue]) -> Access:
         """
@@ -150,14 +147,14 @@ def first_half(source: loop.KernelOp, name: str) -> Half:
 
 
 def _store_partials(half: Half, combine: tile.CombineOp) -> None:
-    workspace, axes = Workspace(half, combine), half.joins.axes
+    axes = half.joins.axes
     dims = [AffineExpr.dimension(n) for n in range(len(axes))]
     rank = linearize(dims, [axis.extent for axis in axes])
-    subscripts = workspace.access(rank, [axis.value for axis in axes])
-    joined = [a.value for a in half.launch.thread_axes() if a.value in combine.axes]
-    for value in _joined_within(half, combine):
-        room = half.add_room(workspace.type(value.type), is_output=True)
-        half.before(combine, loop.StoreOp(value, room, subscripts, _where_zero(joined)))
+    for result, value in zip(combine.results, _joined_within(half, combine), strict=True):
+        workspace = Workspace(half, result)
+        subscripts = workspace.access(rank, [axis.value for axis in axes])
+        room = half.add_room(workspace.type, is_output=True)
+        half.before(combine, loop.StoreOp(value, room, subscripts, _where_zero(workspace.same)))
 
 
 def _where_zero(axes: Sequence[SSAValue]) -> Access:
@@ -217,13 +214,14 @@ def second_half(source: loop.KernelOp, name: str) -> Half:
 
 
 def _join_partials(half: Half, combine: tile.CombineOp) -> None:
-    workspace = Workspace(half, combine)
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = "r"
-    subscripts = workspace.access(AffineExpr.dimension(0), [body.args[0]])
-    types = [workspace.type(result.type) for result in combine.results]
-    loads = [loop.LoadOp(half.add_room(type, is_output=False), subscripts) for type in types]
-    body.add_ops([*loads, loop.YieldOp([load.result for load in loads])])
+    loads: list[Operation] = []
+    for workspace in [Workspace(half, result) for result in combine.results]:
+        room = half.add_room(workspace.type, is_output=False)
+        subscripts = workspace.access(AffineExpr.dimension(0), [body.args[0]])
+        loads.append(loop.LoadOp(room, subscripts))
+    body.add_ops([*loads, loop.YieldOp([load.results[0] for load in loads])])
     reduction = loop.ReduceOp(half.joins.blocks, combine.monoid, Region(body))
     half.before(combine, reduction)
     for old, new in zip(combine.results, reduction.results, strict=True):

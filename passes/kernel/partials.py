@@ -9,7 +9,7 @@ takes their place if each thread holds 2 or 4 values along it: a thread moves th
 """
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from math import prod
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.index import delinearize, linearize
 from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.kernel.emitter import Emitter
+from tilewright.passes.kernel.register_joins import Group, RegisterJoins
 from tilewright.passes.kernel.thread_values import ThreadValues
 
 _VECTORS = (2, 4)
@@ -45,7 +46,7 @@ def thread_order(registers: Sequence[Axis], threads: Sequence[Axis]) -> list[Axi
 
 
 class Layout(NamedTuple):
-    """Layout of the values that a combine has joined within each block."""
+    """Layout of the values of a result that a combine has joined within each block."""
 
     registers: Sequence[SSAValue]
     """Register axes along which the values differ, in the order of the launch."""
@@ -57,11 +58,9 @@ class Layout(NamedTuple):
     """Flag of each thread axis: True if the values are the same along it."""
 
     @staticmethod
-    def of(op: tile.CombineOp, values: ThreadValues, threads: Sequence[Axis]) -> "Layout":
-        """Return the layout of the results of `op`."""
-        registers = values.registers.ordered(values.registers.of(op.results))
-        extents = [values.registers.extents[axis] for axis in registers]
-        return Layout(registers, extents, threads, [axis.value in op.axes for axis in threads])
+    def of(op: tile.CombineOp, values: ThreadValues, threads: Sequence[Axis]) -> "Sequence[Layout]":
+        """Return the layout of each result of `op`."""
+        return [_layout(result, values, threads) for result in op.results]
 
     @property
     def num_threads(self) -> int:
@@ -70,9 +69,19 @@ class Layout(NamedTuple):
         return prod(axis.extent for axis, is_joined in axes if not is_joined)
 
     @property
+    def num_values(self) -> int:
+        """Number of values of a thread."""
+        return prod(self.extents)
+
+    @property
     def is_single(self) -> bool:
         """True if the block has one value, which every thread holds."""
         return not self.registers and self.num_threads == 1
+
+    def is_finer_than(self, other: "Layout") -> bool:
+        """True if `other` is joined along all thread axes along which these values are."""
+        pairs = zip(self.is_joined, other.is_joined, strict=True)
+        return all(also for is_joined, also in pairs if is_joined)
 
     @property
     def shape(self) -> list[int]:
@@ -131,48 +140,51 @@ class Layout(NamedTuple):
         return [*zip(extents, delinearize(_D0, extents), self.is_joined, strict=True)]
 
 
+def _layout(value: SSAValue, values: ThreadValues, threads: Sequence[Axis]) -> Layout:
+    registers = values.registers.ordered(values.registers.of([value]))
+    extents = [values.registers.extents[axis] for axis in registers]
+    varies = tile.value_varies_along(value, {})
+    return Layout(registers, extents, threads, [axis.value not in varies for axis in threads])
+
+
 class Partials:
     """Arrays for the values of one combine, and the code that stores and joins them."""
 
     def __init__(
         self,
         op: tile.CombineOp,
-        layout: Layout,
+        layouts: Sequence[Layout],
         values: ThreadValues,
         emitter: Emitter,
         thread: SSAValue,
     ):
-        self.op, self.layout = op, layout
-        self.values, self.emit, self.thread = values, emitter, thread
+        self.op, self.layouts, self.values, self.emit = op, layouts, values, emitter
+        self.thread, self.joins = thread, RegisterJoins(values, emitter)
 
     def leave(self, arrays: Sequence[SSAValue], leading: Access = ((), ())) -> None:
         """
         Store the values that the block has joined; if several threads hold the same value, only the
         first stores it.
         """
-        holder = self.layout.holder(self.thread)
-        with self.emit.guarded(holder), self.values.nest(self._axes):
-            subscripts = self._subscripts(leading)
-            for result, array in zip(self.op.results, arrays, strict=True):
-                self.emit.op(loop.StoreOp(self.values.at(result), array, subscripts))
+        for layout, found in groupby(range(len(arrays)), lambda at: self.layouts[at]):
+            group = list(found)
+            axes = self.joins.axes(self.op.results[group[0]])
+            with self.emit.guarded(layout.holder(self.thread)), self.values.nest(axes):
+                subscripts = layout.subscripts(self.values, self.thread, leading)
+                for at in group:
+                    value = self.values.at(self.op.results[at])
+                    self.emit.op(loop.StoreOp(value, arrays[at], subscripts))
 
     def begin(self) -> list[SSAValue]:
         """
-        Initialise the results with the identity. Results in register arrays are filled here; return
-        an empty list then. Otherwise return the initial values, which a loop must carry.
+        Initialise the results with the identity. Results in register arrays are filled here. Return
+        the initial values of the others, which a loop must carry.
         """
-        if not self._axes:
-            return self.emit.identities(self.op.monoid, self.op.results)
-        with self.values.nest(self._axes):
-            identities = self.emit.identities(self.op.monoid, self.op.results)
-            self.values.define(self.op.results, identities)
-        return []
+        return self.joins.begin(self.op.results, self.op.monoid)
 
     def carried(self) -> list[SSAValue]:
         """Return the results that a loop must carry, none for register arrays."""
-        if self._axes:
-            return []
-        return [self.values.at(result) for result in self.op.results]
+        return [self.values.at(result) for result in self.joins.carried(self.op.results)]
 
     def take(
         self,
@@ -183,44 +195,29 @@ class Partials:
     ) -> list[SSAValue]:
         """
         Join the values that a block left in `arrays` into the results. Return the joined values for
-        a loop to carry; none if the results are in register arrays.
+        a loop to carry; none for results in register arrays.
         """
-        if not self._axes:
-            return self._joined(arrays, carried, leading, where)
-        with self.values.nest(self._axes):
-            results = [self.values.at(result) for result in self.op.results]
-            self.values.define(self.op.results, self._joined(arrays, results, leading, where))
-        return []
+
+        def others(group: Group) -> list[SSAValue]:
+            loads = [self._load(arrays[at], self.layouts[at], leading, where) for at in group]
+            return self.emit.masked(loads, where, group.monoid(self.op.monoid))
+
+        return self.joins.step(self.op.results, self.op.monoid, carried, others)
+
+    def _load(
+        self, array: SSAValue, layout: Layout, leading: Access, where: Access | None
+    ) -> SSAValue:
+        subscripts = layout.subscripts(self.values, self.thread, leading)
+        return self.emit.value(loop.LoadOp(array, subscripts, where), "other")
 
     def end(self, carried: Sequence[SSAValue]) -> None:
         """Define the results as the values that a loop has carried."""
-        if not self._axes:
-            self.values.define(self.op.results, carried)
+        self.values.define(self.joins.carried(self.op.results), carried)
 
     @property
     def num_carried(self) -> int:
         """Number of results that a loop must carry."""
-        return 0 if self._axes else len(self.op.results)
-
-    @property
-    def _axes(self) -> Sequence[SSAValue]:
-        """Register axes of which the block does more than one step."""
-        return [axis for axis in self.layout.registers if axis in self.values.registers.extents]
-
-    def _joined(
-        self,
-        arrays: Sequence[SSAValue],
-        values: Sequence[SSAValue],
-        leading: Access,
-        where: Access | None,
-    ) -> list[SSAValue]:
-        slot = self._subscripts(leading)
-        loads = [self.emit.value(loop.LoadOp(array, slot, where), "other") for array in arrays]
-        others = self.emit.masked(loads, where, self.op.monoid)
-        return self.emit.join(self.op.monoid, values, others)
-
-    def _subscripts(self, leading: Access) -> Access:
-        return self.layout.subscripts(self.values, self.thread, leading)
+        return len(self.joins.carried(self.op.results))
 
 
 class AllPartials:
@@ -229,9 +226,17 @@ class AllPartials:
     def __init__(self, partials: Sequence[Partials]):
         self.partials = partials
 
+    @property
+    def layouts(self) -> Sequence[Layout]:
+        """Layouts of all results."""
+        return [layout for partials in self.partials for layout in partials.layouts]
+
     def arrays(self, make: Callable[[Layout, Attribute], SSAValue]) -> list[list[SSAValue]]:
         """Return `make(layout, element type)` for each result of each combine."""
-        return [[make(p.layout, r.type) for r in p.op.results] for p in self.partials]
+        return [
+            [make(layout, r.type) for layout, r in zip(p.layouts, p.op.results, strict=True)]
+            for p in self.partials
+        ]
 
     def leave(self, arrays: Sequence[Sequence[SSAValue]], leading: Access = ((), ())) -> None:
         """Store the values that the block has joined."""

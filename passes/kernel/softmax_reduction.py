@@ -39,13 +39,12 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.axes import Access
-from tilewright.dialects.kernel.registers import RegistersOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.nest import softmax_around
 from tilewright.passes.facts.weighted_values import largest_of_step, total_of
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.monoid_arith import weighted, weights
+from tilewright.passes.kernel.register_joins import OfScore
 from tilewright.passes.kernel.thread_values import ThreadValues
 
 _SOFTMAX, _ADD = MonoidAttr(Monoid.SOFTMAX), MonoidAttr(Monoid.ADD)
@@ -66,7 +65,7 @@ class SoftmaxReductions:
         if around is None or largest_of_step(around) is not op:
             return
         score, *sums = around.results
-        kept = _OfScore(score, self.values, self.emit, "kept")
+        kept = OfScore(score, self.values, self.emit, "kept")
         with self.values.nest(self._axes(score)):
             before = self.values.at(score)
             largest, weight, _ = weights(before, self.values.at(op.results[0]), self.emit.value)
@@ -105,7 +104,7 @@ class SoftmaxReductions:
     def _join_weighted(self, op: loop.ReduceOp) -> None:
         """Join a score and values, all weighted relative to the larger score."""
         (score, *sums), (mine, *others) = op.results, op.yield_op.values
-        kept, taken = (_OfScore(score, self.values, self.emit, name) for name in ("kept", "taken"))
+        kept, taken = (OfScore(score, self.values, self.emit, name) for name in ("kept", "taken"))
         with self.values.nest(self._axes(score)):
             before = self.values.at(score)
             (x,) = self._masked(op, mine, _SOFTMAX)
@@ -128,33 +127,3 @@ class SoftmaxReductions:
     def _axes(self, value: SSAValue) -> Sequence[SSAValue]:
         registers = self.values.registers
         return registers.ordered(registers.of([value]))
-
-
-class _OfScore:
-    """A number of the thread for each step of the register axes that a score depends on."""
-
-    def __init__(self, score: SSAValue, values: ThreadValues, emitter: Emitter, name: str):
-        self.score, self.values, self.emit, self.name = score, values, emitter, name
-        self.value: SSAValue | None = None
-        self.array: SSAValue | None = None
-        registers = values.registers
-        extents = [registers.extents[a] for a in registers.ordered(registers.of([score]))]
-        if extents:
-            self.array = emitter.value(RegistersOp(score.type, extents), name)
-
-    def set(self, value: SSAValue) -> None:
-        """Set the number at this step of the nest."""
-        value.name_hint = self.name
-        self.value = value
-        if self.array is not None:
-            self.emit.op(loop.StoreOp(value, self.array, self._place()))
-
-    def get(self) -> SSAValue:
-        """Return the number at this step of a nest over the same axes, and perhaps more."""
-        if self.array is not None:
-            return self.emit.value(loop.LoadOp(self.array, self._place()), self.name)
-        assert self.value is not None
-        return self.value
-
-    def _place(self) -> Access:
-        return self.values.subscripts(self.score)

@@ -138,8 +138,10 @@ class AttentionTiling(NamedTuple):
         return problem.instruction.fragments.k
 
     def _joined_bytes(self, problem: Attention) -> int:
-        """Return the bytes that a block leaves for others: sums, each with both statistics."""
-        return 3 * max(size_of(f32), problem.element) * self.m * self.n
+        """
+        Return the bytes that a block leaves for others: the sums of each row, and both statistics.
+        """
+        return max(size_of(f32), problem.element) * self.m * (self.n + 2)
 
     @property
     def cluster(self) -> int:
@@ -157,11 +159,9 @@ class AttentionTiling(NamedTuple):
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target, and fills all slots."""
-        joined = 0 if self.split == 1 else _REGISTERS_BESIDE + 3 * self.elements
-        registers = max(self.registers(), joined)
         if self.depth > max(1, -(-problem.keys // (self.bk * self.split))):
             return False  # some slots would never be filled
-        return target.blocks_per_sm(self.threads, self.shared_bytes(problem), registers) > 0
+        return target.blocks_per_sm(self.threads, self.shared_bytes(problem), self.registers()) > 0
 
     def seconds(self, problem: Attention, target: Target) -> float:
         """

@@ -103,3 +103,25 @@ loop.kernel @k(%x: memref<2x96x2xf32>) -> (%out: memref<2x2xf32>, %where: memref
 def test_combines(parse: Parse, threads: int, more: int):
     text = COMBINES.replace("THREADS", str(threads)).replace("MORE", str(more))
     assert_agrees(parse(text))
+
+
+# Rows of 32 columns: a maximum and a sum for each of 16 rows, and a sum for each element.
+ROWS = """
+loop.kernel @k(%x: memref<4x16xf32>, %y: memref<4x16x32xf32>) -> (%out: memref<16x32xf32>) {
+  %one = arith.constant 1.0 : f32
+  tile.launch (%s = block 4 split, %tm = thread 8, %tn = thread 4,
+               %vm = register 2, %un = register 4, %vn = register 2) {
+    %0 = loop.load %x[%s, %tm * 2 + %vm] : memref<4x16xf32>
+    %1 = loop.load %y[%s, %tm * 2 + %vm, %un * 8 + %tn * 2 + %vn] : memref<4x16x32xf32>
+    %m, %l, %o = tile.combine %0, %one, %1 across %s with softmax join(cluster) : f32, f32, f32
+    %2 = arith.divf %o, %l : f32
+    loop.store %2, %out[%tm * 2 + %vm, %un * 8 + %tn * 2 + %vn] : memref<16x32xf32>
+  }
+}"""
+
+
+def test_sums_of_a_cluster_have_one_score_for_each_row(parse: Parse):
+    module = parse(ROWS)
+    (launch,) = [op for op in module.walk() if isinstance(op, tile.LaunchOp)]
+    assert shared_bytes(launch) == 4 * (16 + 16 + 16 * 32)
+    assert_agrees(module)
