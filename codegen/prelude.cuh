@@ -74,6 +74,13 @@ __device__ __forceinline__ float divide_approximately(float a, float b) {
   return r;
 }
 
+// 2^a with an error of 2^-22 of the result. Results below 2^-126 are 0. PTX ISA, ex2.approx.
+__device__ __forceinline__ float exp2_approximately(float a) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
+}
+
 // exp(a) with an error of 2^-22 of the result, and of 2^-23 more for each unit of a. Results below
 // 2^-126 are 0. PTX ISA, ex2.approx.
 __device__ __forceinline__ float exp_approximately(float a) {

@@ -9,11 +9,12 @@ are computed with C++'s operators.
 """
 
 from collections.abc import Sequence
+from math import e, log2
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import Float32Type, IndexType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import Float32Type, FloatAttr, IndexType, f32, f64, i1, i32, i64
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tilewright.dialects import scalar
 from tilewright.dialects.cuda.expressions import CallOp, LiteralOp
@@ -164,7 +165,7 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
         case arith.DivfOp() if op.result.type == f32 and _may_be_approximate(op):
             return CallOp("divide_approximately", values, f32).result
         case math.ExpOp() if op.result.type == f32 and _may_be_approximate(op):
-            return CallOp("exp_approximately", values, f32).result
+            return _approximate_exponential(values[0], writer)
         case _ if len(op.results) != 1 or not values:
             return None
         case _ if (found := cast_expression(op, values[0], writer)) is not None:
@@ -175,6 +176,20 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
 
 def _may_be_approximate(op: arith.DivfOp | math.ExpOp) -> bool:
     return FastMathFlag.APPROX_FUNC in op.fastmath.data
+
+
+def _approximate_exponential(value: SSAValue, writer: Writer) -> SSAValue:
+    """Return the exponential of `value`: a power of 2 if that saves a product with a literal."""
+    match value.owner:
+        case BinaryOp(operator=operator, lhs=number, rhs=OpResult(op=LiteralOp(value=factor))) if (
+            operator.data is BinaryOperator.MUL and value.owner.parent is None
+        ):
+            scale = writer.literal(FloatAttr(factor.value.data * log2(e), f32))
+            value.owner.erase()  # an expression has one use
+            power = BinaryOp(BinaryOperator.MUL, number, scale)
+            return CallOp("exp2_approximately", [power.result], f32).result
+        case _:
+            return CallOp("exp_approximately", [value], f32).result
 
 
 def _selected(condition: SSAValue, value: SSAValue, other: SSAValue) -> SSAValue:

@@ -10,6 +10,9 @@ Steps of a softmax whose sums are proportional to the exponential of minus their
       loop.yield %cm, %cl, %co
     }
 
+A score may be a number times a constant, as after `share-scores`: `%cm` is then the largest number,
+the step yields `%cm * 0.125`, and `%w` is `exp((%x - %cm) * 0.125)`.
+
 If any larger number takes the place of `%cm`, the step stands for the same element of the monoid.
 With the largest score so far, its sums can be added to those of the steps before (Dao,
 FlashAttention-2, 2023, section 3.1).
@@ -18,6 +21,7 @@ FlashAttention-2, 2023, section 3.1).
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import loop, tile
@@ -41,13 +45,23 @@ def largest_of_step(op: loop.ReduceOp) -> tile.CombineOp | None:
         return None
     terminator = op.yield_op
     score, *sums = terminator.values
-    largest = score.owner
+    number, scale = unscaled(score)
+    largest = number.owner
     if not isinstance(largest, tile.CombineOp) or largest.parent is not op.body.block:
         return None
     if terminator.mask is not None or largest.monoid.data is not Monoid.MAX:
         return None
-    degrees = _Degrees(score)
+    degrees = _Degrees(number, scale)
     return largest if all(degrees.of(value) == 1 for value in sums) else None
+
+
+def unscaled(value: SSAValue) -> tuple[SSAValue, float]:
+    """Return a number and the positive constant whose product `value` is; 1 if it is no product."""
+    op = value.owner
+    if isinstance(op, arith.MulfOp) and isinstance(constant := op.rhs.owner, arith.ConstantOp):
+        if isinstance(scale := constant.value, FloatAttr) and scale.value.data > 0:
+            return op.lhs, scale.value.data
+    return value, 1.0
 
 
 def total_of(op: loop.ReduceOp) -> SSAValue | None:
@@ -65,10 +79,10 @@ def total_of(op: loop.ReduceOp) -> SSAValue | None:
 
 
 class _Degrees:
-    """Powers of exp(-score) that values are proportional to."""
+    """Powers of exp(-score * scale) that values are proportional to."""
 
-    def __init__(self, score: SSAValue):
-        self.score = score
+    def __init__(self, score: SSAValue, scale: float):
+        self.score, self.scale = score, scale
         self._known: dict[SSAValue, _Degree] = {score: None}
 
     def of(self, value: SSAValue) -> _Degree:
@@ -97,8 +111,14 @@ class _Degrees:
                 return 0 if all(degree == 0 for degree in degrees) else None
 
     def _is_relative(self, value: SSAValue) -> bool:
-        """True if `value` is a number that does not depend on the score, less the score."""
-        op = value.owner
+        """
+        True if `value` is a number that does not depend on the score, less the score, times the
+        scale.
+        """
+        difference, scale = unscaled(value)
+        op = difference.owner
+        if scale != self.scale:
+            return False
         if not isinstance(op, arith.SubfOp) or self._known[op.lhs] != 0:
             return False
         return op.rhs is self.score or self._is_finite_score(op.rhs)

@@ -96,6 +96,7 @@ class Loops:
             unroll=op.is_unrolled,
         )
         self.values.define(carried, results)
+        self.softmax.finish(op)
 
     def _start_of(self, op: loop.ReduceOp) -> list[SSAValue]:
         """
@@ -147,6 +148,7 @@ class Loops:
             carried = [result for result in op.results if not self._is_array(result)]
             self._carry(carried, self._start_of(op))
         self._lower_block(op.body.block)
+        self.softmax.finish(op)
 
     def lower_yield(self, op: loop.YieldOp) -> None:
         """

@@ -103,7 +103,7 @@ class LaunchLowering:
         """True if `op` needs no code: values are joined already, or threads hold what they need."""
         if isinstance(op, tile.ShareOp):
             return is_held_in_fragments(op)
-        return self.loops.is_joined_already(op)
+        return self.loops.is_joined_already(op) or self.loops.softmax.is_finished_later(op)
 
     def _lower_run(self, axes: Sequence[SSAValue], ops: Sequence[Operation]) -> None:
         """Lower ops that depend on the same register axes, in one nest over these axes."""

@@ -78,16 +78,25 @@ def joined(
     return [add(arith.SelectOp(is_left, a, b)) for a, b in zip(left, right, strict=True)]
 
 
-def weights(left: SSAValue, right: SSAValue, add: Add) -> tuple[SSAValue, SSAValue, SSAValue]:
+def weights(
+    left: SSAValue, right: SSAValue, add: Add, scale: float = 1.0
+) -> tuple[SSAValue, SSAValue, SSAValue]:
     """
-    Insert by `add` the maximum of two scores, and the weights of the sums that belong to each.
-    Return all three.
+    Insert by `add` the maximum of two numbers, and the weights of the sums that belong to each.
+    Return all three. Scores are the numbers times `scale`.
     """
     largest = add(arith.MaximumfOp(left, right))
     lowest = add(arith.ConstantOp(number_attribute(LOWEST[largest.type], largest.type)))
     finite = add(arith.MaximumfOp(largest, lowest))
-    a, b = (add(math.ExpOp(add(arith.SubfOp(score, finite)))) for score in (left, right))
-    return largest, a, b
+
+    def weight(number: SSAValue) -> SSAValue:
+        relative = add(arith.SubfOp(number, finite))
+        if scale != 1:
+            factor = add(arith.ConstantOp(number_attribute(scale, number.type)))
+            relative = add(arith.MulfOp(relative, factor))
+        return add(math.ExpOp(relative))
+
+    return largest, weight(left), weight(right)
 
 
 def weighted(

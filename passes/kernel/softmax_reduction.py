@@ -36,12 +36,13 @@ becomes
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop, tile
+from tilewright.dialects.element_types import number_attribute
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.passes.facts.nest import softmax_around
-from tilewright.passes.facts.weighted_values import largest_of_step, total_of
+from tilewright.passes.facts.weighted_values import largest_of_step, total_of, unscaled
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.monoid_arith import weighted, weights
 from tilewright.passes.kernel.register_joins import OfScore
@@ -68,13 +69,37 @@ class SoftmaxReductions:
         kept = OfScore(score, self.values, self.emit, "kept")
         with self.values.nest(self._axes(score)):
             before = self.values.at(score)
-            largest, weight, _ = weights(before, self.values.at(op.results[0]), self.emit.value)
+            own, scale = self.values.at(op.results[0]), self._scale(around)
+            largest, weight, _ = weights(before, own, self.emit.value, scale)
             self.values.define([score, op.results[0]], [largest, largest])
             kept.set(weight)
         for result in sums:
             with self.values.nest(self._axes(result)):
                 before = self.values.at(result)
                 self.values.define([result], [self.emit.value(arith.MulfOp(before, kept.get()))])
+
+    def finish(self, op: loop.ReduceOp) -> None:
+        """Scale the largest number of all steps, if their scores are multiples of numbers."""
+        score = op.results[0]
+        if largest_of_step(op) is None or (scale := self._scale(op)) == 1 or not score.uses:
+            return
+        with self.values.nest(self._axes(score)):
+            factor = self.emit.value(arith.ConstantOp(number_attribute(scale, score.type)))
+            scaled = self.emit.value(arith.MulfOp(self.values.at(score), factor))
+            self.values.define([score], [scaled])
+
+    def is_finished_later(self, op: Operation) -> bool:
+        """True if `op` scales the largest number of a step; `finish` does so after all steps."""
+        around = op.parent_op()
+        if not isinstance(op, arith.MulfOp) or not isinstance(around, loop.ReduceOp):
+            return False
+        largest = largest_of_step(around)
+        is_scaled = largest is not None and largest.results[0] is op.lhs
+        return is_scaled and op.result.get_user_of_unique_use() is around.yield_op
+
+    def _scale(self, op: loop.ReduceOp) -> float:
+        """Return the constant that makes scores of the numbers that `largest_of_step` joins."""
+        return unscaled(op.yield_op.values[0])[1]
 
     def adds_to(self, op: loop.ReduceOp) -> SSAValue | None:
         """

@@ -23,20 +23,20 @@ product is exact to 2 units in the last place. It is exact to 4 units for diviso
 whose reciprocals are subnormal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp, f32
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in, rewrite_each
+from tilewright.dialects.needed_first import needed_first
 from tilewright.passes.loop.at_least_one import is_at_least_one
-from tilewright.passes.loop.fusion.op_counts import axes_of, varying
 from tilewright.passes.loop.scalar_function import constant
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
@@ -55,15 +55,44 @@ def _divided(kernel: loop.KernelOp) -> Mapping[SSAValue, list[arith.DivfOp]]:
     Return the divisors in `kernel` that do not vary along an axis of what they divide, each with
     these divisions.
     """
-    divisions = [op for op in ops_in(kernel) if isinstance(op, arith.DivfOp)]
     found: dict[SSAValue, list[arith.DivfOp]] = {}
-    varies = varying(kernel) if divisions else {}
-    for op in divisions:
-        if isinstance(op.rhs.owner, arith.ConstantOp) or not isinstance(op.rhs.owner, Operation):
+    axes = _Axes()
+    for op in ops_in(kernel):
+        if not isinstance(op, arith.DivfOp) or not isinstance(op.rhs.owner, Operation):
             continue
-        if axes_of(op.lhs, varies) - axes_of(op.rhs, varies):
+        if isinstance(op.rhs.owner, arith.ConstantOp):
+            continue
+        if axes.of(op.lhs) - axes.of(op.rhs):
             found.setdefault(op.rhs, []).append(op)
     return found
+
+
+class _Axes:
+    """Axes of loops along which values vary."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, frozenset[SSAValue]] = {}
+
+    def of(self, value: SSAValue) -> frozenset[SSAValue]:
+        """Return the axes for `value`. A sum of `softmax` does not vary with the other sums."""
+        for each in needed_first(value, self._known, _used):
+            is_axis = isinstance(each, BlockArgument) and isinstance(each.type, IndexType)
+            own, op = frozenset((each,) if is_axis else ()), each.owner
+            inside = op.body.block.args if isinstance(op, loop.ReduceOp) else ()
+            self._known[each] = own.union(*map(self._known.__getitem__, _used(each))) - {*inside}
+        return self._known[value]
+
+
+def _used(value: SSAValue) -> Sequence[SSAValue]:
+    """Return the values from which `value` is computed."""
+    match value.owner:
+        case loop.ReduceOp() as op:
+            assert isinstance(value, OpResult)
+            return op.operands_of(value.index)
+        case Operation() as op:
+            return op.operands
+        case _:
+            return ()
 
 
 class _ShareReciprocals(RewritePattern):

@@ -36,6 +36,7 @@ from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_of, size_of
 from tilewright.passes.facts.nest import needed_by
 from tilewright.passes.facts.products import factor_of
+from tilewright.passes.facts.weighted_values import unscaled
 from tilewright.passes.rewriting.substitution import Substitution, conjunction
 from tilewright.passes.tile.annihilation import vanishes_beyond
 
@@ -66,18 +67,22 @@ class SharedChunk:
         along the columns.
         """
         score, *values = self.chunk.yield_op.values
+        score, scale = _unscaled(score)
         owned = self._with_step(self.key.at, self.key.operands)
         self._clone([score, *(v for v in values if v not in products)], owned, self.body)
         mask = self._mask(owned, self.body)
         masked = self._masked(owned.value(score), mask)
         largest = self._combined(masked, Monoid.MAX)
-        weight = self._weight(masked, largest)
+        weight = self._weight(masked, largest, scale)
         sums = (
             self._product(value, weight)
             if value in products
             else self._sum(owned.value(value), weight, mask)
             for value in values
         )
+        sums = list(sums)
+        if scale != 1:
+            largest = self._add(arith.MulfOp(largest, self._number(scale)))
         return [largest, *sums]
 
     def _masked(self, score: SSAValue, mask: Access | None) -> SSAValue:
@@ -85,17 +90,18 @@ class SharedChunk:
         if mask is None:
             return score
         counts = self._add(loop.PredicateOp(mask))
-        hidden = self._add(arith.ConstantOp(number_attribute(-inf, self.type)))
-        return self._add(arith.SelectOp(counts, score, hidden), "masked")
+        return self._add(arith.SelectOp(counts, score, self._number(-inf)), "masked")
 
-    def _weight(self, masked: SSAValue, largest: SSAValue) -> SSAValue:
+    def _weight(self, masked: SSAValue, largest: SSAValue, scale: float) -> SSAValue:
         """
         Return the exponential of a score minus the largest one; 0 for minus infinity. It is at most
         1, and may be approximate: the error of a weight is then a small part of the largest one.
+        Scores are the given numbers times `scale`.
         """
-        lowest = self._add(arith.ConstantOp(number_attribute(LOWEST[self.type], self.type)))
-        finite = self._add(arith.MaximumfOp(largest, lowest), "finite")
+        finite = self._add(arith.MaximumfOp(largest, self._number(LOWEST[self.type])), "finite")
         relative = self._add(arith.SubfOp(masked, finite))
+        if scale != 1:
+            relative = self._add(arith.MulfOp(relative, self._number(scale)))
         return self._add(math_dialect.ExpOp(relative, APPROXIMATE), "weight")
 
     def _sum(self, value: SSAValue, weight: SSAValue, mask: Access | None) -> SSAValue:
@@ -159,6 +165,9 @@ class SharedChunk:
             ([expr], operands) for expr in exprs if not vanishes_beyond(value, ([expr], operands))
         )
 
+    def _number(self, number: float) -> SSAValue:
+        return self._add(arith.ConstantOp(number_attribute(number, self.type)))
+
     def _combined(self, value: SSAValue, monoid: Monoid, where: Access | None = None) -> SSAValue:
         return self._add(tile.CombineOp([value], self.key.across, MonoidAttr(monoid), where))
 
@@ -187,3 +196,12 @@ class SharedChunk:
         self.body.add_op(op)
         op.results[0].name_hint = name
         return op.results[0]
+
+
+def _unscaled(score: SSAValue) -> tuple[SSAValue, float]:
+    """
+    Return a number, and the constant up to 1 that it is multiplied by in `score`. The largest
+    number belongs to the largest score. A larger constant might make infinite scores of numbers.
+    """
+    number, scale = unscaled(score)
+    return (number, scale) if scale <= 1 else (score, 1.0)

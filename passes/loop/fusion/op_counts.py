@@ -24,7 +24,7 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
@@ -78,7 +78,7 @@ def varying(kernel: loop.KernelOp) -> dict[Operation, frozenset[SSAValue]]:
 
 def _add_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> None:
     for op in block.ops:
-        found = _NONE.union(*(axes_of(value, varies) for value in op.operands))
+        found = _NONE.union(*(_axes_of(value, varies) for value in op.operands))
         for region in op.regions:
             _add_varying(region.block, varies)
             found = found.union(*(varies[inner] for inner in region.block.ops))
@@ -86,17 +86,10 @@ def _add_varying(block: Block, varies: dict[Operation, frozenset[SSAValue]]) -> 
         varies[op] = found
 
 
-def axes_of(
+def _axes_of(
     value: SSAValue, varies: Mapping[Operation, frozenset[SSAValue]]
 ) -> frozenset[SSAValue]:
-    """
-    Return the axes with which a value varies, where `varies` has the axes of ops. A sum of
-    `softmax` does not vary with the other sums.
-    """
     owner = value.owner
-    if isinstance(value, OpResult) and isinstance(owner, loop.ReduceOp) and owner.is_softmax:
-        used = (axes_of(each, varies) for each in owner.operands_of(value.index))
-        return _NONE.union(*used) - {owner.axis}
     if isinstance(owner, Operation):
         return varies[owner]
     return frozenset((value,)) if isinstance(owner.parent_op(), AxesOp) else _NONE
@@ -153,7 +146,7 @@ def columns_of(
     """
     if not is_softmax(reduction):
         return _NONE
-    return varies[reduction] - axes_of(reduction.yield_op.values[0], varies)
+    return varies[reduction] - _axes_of(reduction.yield_op.values[0], varies)
 
 
 def _axes_between(op: Operation, reduction: loop.ReduceOp) -> frozenset[SSAValue]:

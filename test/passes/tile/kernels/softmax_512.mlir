@@ -13,7 +13,9 @@ loop.kernel @softmax(%x: memref<14x512xf32>) -> (%out: memref<14x512xf32>) {
     %1 = arith.subf %0, %max : f32
     %2 = math.exp %1 : f32
     %sum = tile.combine %2 across %t, %i, %v with add : f32
-    %3 = arith.divf %2, %sum : f32
+    %one = arith.constant 1.0 : f32
+    %reciprocal = arith.divf %one, %sum : f32
+    %3 = arith.mulf %reciprocal, %2 : f32
     loop.store %3, %out[%rb * 4 + %rw, %i * 128 + %t * 4 + %v] where [13 - %rb * 4 - %rw] : memref<14x512xf32>
   }
 }
