@@ -95,6 +95,8 @@ def test_a_pin_is_kept_and_the_rest_fits(program: str, pin: str) -> None:
         ("plan-schedules,pad-smem{pad=4},pad-smem{pad=8}", "'pad-smem' is pinned twice"),
         ("plan-schedules,plan-schedules", "'plan-schedules' is pinned twice"),
         ("plan-schedules,pad-smem{planned_only=true}", "'planned_only' is for pipelines"),
+        ("plan-schedules,to-tile", "'to-tile' lowers a program .* schedules no kernel .leave it"),
+        ("to-kernel", "'to-kernel' lowers a program from level to level"),
         ("plan-schedules,pad-smam{pad=4}", "unknown pass 'pad-smam'"),
         ("plan-schedules,double-buffer{depth=9}", "a ring has 2 to 5 slots, not 9"),
     ],
