@@ -146,7 +146,7 @@ def test_reasons_are_counted():
 
 
 PINS = (
-    (SPLIT, "plan-schedules,double-buffer{depth=3},tensor-core"),
+    (SPLIT, "plan-schedules,double-buffer{depth=3}"),
     (MATMUL, "plan-schedules,chunk-matmul-k{bk=40},register-tile{fm=2}"),
     (ROWS, "plan-schedules,cooperative-reduce{threads=64}"),
     (ROWS, "tileify,cooperative-reduce{rows=1},mark-unroll{limit=1}"),
