@@ -7,19 +7,25 @@ The first alternative is the planner's choice, as far as it is legal for the ker
 choices follow in their order, and skipping the pass comes last. Some passes cannot be skipped:
 without threads, all but one lane of a warp would be idle, and a block has a limited size.
 `mark-unroll` closes the schedule; its option `limit=1` unrolls nothing.
+
+A pinned step is not skipped, and all of its alternatives have the pinned options.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from xdsl.utils.arg_spec import ParameterListType
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.scheduling_steps import step_named
-from tilewright.passes.tile.scheduling_pass import SchedulingPass, decided, prefer, reason_to_skip
-
-Options = Mapping[str, ParameterListType]
+from tilewright.passes.tile.scheduling_pass import (
+    SchedulingPass,
+    decided,
+    prefer,
+    reason_to_skip,
+    with_options,
+)
+from tilewright.tuning.pins import Options
 
 
 def alternatives(
@@ -39,6 +45,25 @@ def alternatives(
     else:
         found.pop(None, None)
     return list(found)
+
+
+def pinned_alternatives(
+    step: SchedulingPass, launch: tile.LaunchOp, default: Options, pinned: Options
+) -> list[SchedulingPass]:
+    """
+    Return the choices of `step` that have the `pinned` options, the best guess first; none if the
+    launch cannot have these options. `default` is as for `alternatives`.
+    """
+    preferred = prefer(with_options(step, pinned), launch)
+    choices = [
+        choice
+        for choice in preferred
+        if pinned.items() <= choice.options().items() and choice.reason_not_possible(launch) is None
+    ]
+    wanted = {**default, **pinned}
+    guess = _with_options(step, launch, wanted) or _with_options(step, launch, pinned)
+    found = dict.fromkeys([guess, *choices])
+    return [choice for choice in found if choice is not None]
 
 
 def _guess(

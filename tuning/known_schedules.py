@@ -31,7 +31,7 @@ from tilewright.tuning.knowledge import Db, Knowledge, Known
 from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.operand_names import from_canonical, to_canonical
 
-RULE = Rule("t", 18, "known_schedules")
+RULE = Rule("t", 20, "known_schedules")
 
 
 def with_known_schedules(

@@ -12,7 +12,8 @@ schedules. Therefore the first leaf is the planner's schedule.
                          `--- split-matmul-k factor=2 ...
 
 Passes come in the order of `to-tile`, and their options one at a time (`aspects`). A choice with
-one answer is not a question. Nodes are expanded when a search reaches them. Errors of passes and
+one answer is not a question. Steps and options that the user has pinned are in every schedule
+(`pins`). Nodes are expanded when a search reaches them. Errors of passes and
 verifiers are counted.
 """
 
@@ -25,19 +26,18 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.target import DEFAULT_TARGET
-from tilewright.dialects.target import target as target_named
 from tilewright.errors import one_line
 from tilewright.passes.cost.shared_budget import reason_not_fitting
 from tilewright.passes.driver.lowering import REFUSED
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
 from tilewright.passes.driver.verification import verify_module
-from tilewright.passes.tile.planner.plan_schedules import plan
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.tileify import TileifyPass
-from tilewright.tuning.alternatives import alternatives
+from tilewright.tuning.alternatives import alternatives, pinned_alternatives
 from tilewright.tuning.aspects import split
+from tilewright.tuning.pins import pins_of
 from tilewright.tuning.search import tree
 from tilewright.tuning.states import KEPT, States, Step
 
@@ -62,7 +62,8 @@ class Space:
         """
         Position of the pass after which the threads of a block, and its shared memory, are final.
         """
-        lift, *rest = plan(kernel, target_named(target)).steps
+        self.pins = pins_of(kernel, target)
+        lift, *rest = self.pins.default
         self.default_options = {s.name: s.normalize_parameter_names().parameters for s in rest}
         self.root = Node(self, "", (configure(TileifyPass, lift, "pass"),), -1, (None,))
 
@@ -70,6 +71,16 @@ class Space:
         """Return the kernel with the schedule of a leaf of this space; it must not be changed."""
         assert isinstance(leaf, Node)
         return self.states.after(leaf.steps).kernel
+
+    def alternatives(self, step: SchedulingPass, launch: tile.LaunchOp) -> Choices:
+        """Return the choices of a pass that is legal for the launch, the best guess first."""
+        default, pinned = (of.get(step.name) for of in (self.default_options, self.pins.options))
+        if pinned is None:
+            return alternatives(step, launch, default)
+        found = pinned_alternatives(step, launch, {} if default is None else default, pinned)
+        if not found:
+            self.refuse(step.name, "its pinned options are not possible")
+        return found
 
     def refuse(self, name: str, reason: object) -> None:
         """Count the reason why a pass was skipped, or why its result was rejected."""
@@ -125,17 +136,20 @@ class Node:
     def _advance(self, launch: tile.LaunchOp) -> bool:
         """
         Make the next pass that is legal for the launch the question of this node; return False if
-        there is none.
+        there is none. A pinned pass that is not legal is a question without answers.
         """
         space = self._space
         for at in range(self._at + 1, len(space.passes)):
             step = space.passes[at]
-            if (reason := step.reason_against(launch)) is not None:
-                space.refuse(step.name, reason)
+            if step.name in space.pins.excluded:
                 continue
-            found = alternatives(step, launch, space.default_options.get(step.name))
-            self._at, self._open = at, found
-            return True
+            if (reason := step.reason_against(launch)) is None:
+                self._at, self._open = at, space.alternatives(step, launch)
+                return True
+            space.refuse(step.name, reason)
+            if step.name in space.pins.options:
+                self._open = ()
+                return True
         return False
 
     def _is_valid(self, launch: tile.LaunchOp, *, whole: bool) -> bool:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Order the blocks of a matrix product in groups of rows.
-
-Then blocks that run at the same time share more of their inputs, which stay in the L2 cache.
+Order the blocks of a matrix product in groups of rows: blocks that run at the same time share more
+of their inputs, which stay in the L2 cache.
 
     tile.launch (%bm = block 32 m, %bn = block 64 n, ...) {
       ... %x[%bm * 128 + %tm, %k] ... %w[%k, %bn * 64 + %tn] ...
@@ -28,6 +27,12 @@ from tilewright.passes.scheduling_steps import SchedulingStep
 from tilewright.passes.tile.rebind import NewAxis, Rebinding
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
+
+
+def _sides(launch: tile.LaunchOp) -> tuple[Axis, ...]:
+    """Return the axes of rows and columns of blocks; empty if there are others."""
+    sides = [axis for axis in launch.axes_at(Level.BLOCK) if axis.role in (Role.M, Role.N)]
+    return tuple(sides) if [axis.role for axis in sides] == [Role.M, Role.N] else ()
 
 
 @dataclass(frozen=True)
@@ -74,16 +79,6 @@ def cost(choice: RasterBlocksPass | None, launch: tile.LaunchOp, target: Target)
     if choice is None or choice.height is None:
         return min(columns, running) + -(-running // columns)
     return choice.height + -(-running // choice.height)
-
-
-def _sides(launch: tile.LaunchOp) -> tuple[Axis, ...]:
-    """
-    Return the axes of rows and columns of blocks, in this order.
-
-    Empty if there are others, or if the rows are split already.
-    """
-    sides = [axis for axis in launch.axes_at(Level.BLOCK) if axis.role in (Role.M, Role.N)]
-    return tuple(sides) if [axis.role for axis in sides] == [Role.M, Role.N] else ()
 
 
 STEP = SchedulingStep(

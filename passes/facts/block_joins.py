@@ -215,7 +215,14 @@ def reason_against_join(join: str | None, blocks: int, target: str) -> str | Non
 def reason_not_lowered(
     launch: tile.LaunchOp, split: Callable[[tile.LaunchOp, PatternRewriter], object]
 ) -> str | None:
-    """Reason why the launch could not be lowered after `split` has rewritten it, or None."""
+    """
+    Reason why the launch could not be lowered after `split` has rewritten it, or None.
+
+    A clone of the kernel is rewritten, because the conditions are those of ops that `split` makes:
+    which values differ between blocks, and which ops come after the joins. A prediction of these
+    ops would repeat each rewrite, and could disagree with it. Passes call this only where simple
+    conditions do not already prove that the blocks can join.
+    """
     tried = launch.kernel.clone()
     copy = tried.body.block.last_op
     assert isinstance(copy, tile.LaunchOp)

@@ -35,6 +35,11 @@ class Rule(NamedTuple):
         """Name of the pass that applies the rule: `stage-inputs`."""
         return self.name.replace("_", "-")
 
+    @property
+    def schedules(self) -> bool:
+        """True if the rule is a step in the schedules of kernels."""
+        return self.stage == "t"
+
 
 Seen = TypeVar("Seen")
 

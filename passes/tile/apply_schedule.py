@@ -27,7 +27,7 @@ from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
 from tilewright.passes.tile.kernel_schedule import errors_of_planned_steps, planned_passes
 
-RULE = Rule("t", 17, "apply_schedule")
+RULE = Rule("t", 19, "apply_schedule")
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Join, varies_along
 from tilewright.dialects.tile.attributes import Axis, Level
@@ -66,7 +67,8 @@ from tilewright.passes.tile.step_bounds import bound_masked_steps
 from tilewright.passes.tile.steps_to_threads import Blocks, StepDistribution, is_cooperative
 
 _ROWS_OF_BLOCK = (1, 2, 4, 8, 16, 32)
-SPLITS = (2, 4, 8, 16, 64)
+SPLITS = (2, 4, 8, 16, 32, 64)
+"""Numbers of blocks that are offered to share a row."""
 
 
 class ThreadsPerRow(NamedTuple):
@@ -176,6 +178,7 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
         if self.split is None:
             unused = f"join={self.join} needs several blocks for one row (split)"
             return None if self.join is None else unused
+        every = ops_in(launch)
         reductions = [op for op in launch.body.block.ops if isinstance(op, loop.ReduceOp)]
         if not any(map(is_cooperative, reductions)):
             return "split needs a reduction that blocks can share, and the launch has none"
@@ -184,6 +187,8 @@ class CooperativeReducePass(SchedulingPass, RewritePattern):
             return f"{self.split} blocks for a row of {length}; split is from 2 to {length}"
         if (reason := reason_against_join(self.join, self.split, self.target)) is not None:
             return reason
+        if self.join == Join.CLUSTER and not any(isinstance(op, tile.CombineOp) for op in every):
+            return None  # reductions become combines that stand in no loop; blocks wait at each
         split = partial(_assign_rows, assigned=self._threads_per_row())
         return reason_not_lowered(launch, split)
 

@@ -10,6 +10,8 @@ from xdsl.utils.arg_spec import ArgSpec
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.kernel_like import KernelLikeOp
+from tilewright.dialects.schedule import ScheduleAttr
+from tilewright.passes.driver.pipelines import passes_of
 from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
@@ -89,6 +91,11 @@ def _missing(kernel: loop.KernelOp, schedules: Mapping[str, Sequence[ArgSpec]]) 
 
 
 def _fulfils(done: ArgSpec, step: ArgSpec) -> bool:
-    """True if `done` is the pass that `step` names, with at least the options of `step`."""
-    asked, given = (each.normalize_parameter_names().parameters for each in (step, done))
-    return done.name == step.name and asked.items() <= given.items()
+    """
+    True if `done` is the pass that `step` names, with at least the options of `step`; options with
+    their default values are not recorded.
+    """
+    if done.name != step.name:
+        return False
+    asked, given = passes_of(ScheduleAttr.of([step, done]).data)
+    return asked.spec().parameters.items() <= given.spec().parameters.items()

@@ -17,7 +17,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.errors import UsageError
-from tilewright.passes.driver.pipelines import passes_of
+from tilewright.passes.driver.pipelines import NamedPipeline, passes_of
 from tilewright.passes.scheduling_steps import added_steps, steps_in_order
 
 
@@ -50,8 +50,9 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
     """
     Return the passes of a kernel's planned steps.
 
-    Raises `UsageError` for an unknown pass, and for a step with an option that drivers set: all
-    kernels have the program's target, and `planned_only` is for pipelines.
+    Raises `UsageError` for an unknown pass, a pipeline for whole programs, and a step with an
+    option that drivers set: all kernels have the program's target, and `planned_only` is for
+    pipelines.
     """
     for spec in planned.steps:
         if "target" in spec.parameters:
@@ -60,7 +61,13 @@ def planned_passes(planned: ScheduleAttr) -> tuple[ModulePass, ...]:
         if "planned_only" in spec.normalize_parameter_names().parameters:
             problem = f"'{spec.name}' is planned: the option 'planned_only' is for pipelines"
             raise UsageError(problem, remedy="leave it out")
-    return passes_of(planned.data)
+    steps = passes_of(planned.data)
+    for step in steps:
+        if isinstance(step, NamedPipeline):
+            problem = f"'{step.name}' lowers a program from level to level, and schedules no kernel"
+            remedy = "leave it out: kernels are lowered once they are scheduled"
+            raise UsageError(problem, remedy=remedy)
+    return steps
 
 
 @contextmanager

@@ -108,7 +108,7 @@ def decided(
     if not options and (reason := reason_to_skip(step, launch)) is not None:
         return reason
     is_open = any(f.name not in options for f in fields(step) if f.name not in NOT_DECIDED)
-    asked = _configured(step, options) if options else step
+    asked = with_options(step, options) if options else step
     choices = iter(prefer(asked, launch)) if is_open else iter(())
     best = next(choices, None)
     if not options and best is None and (reason := asked.reason_not_possible(launch)) is not None:
@@ -181,7 +181,7 @@ def _completed(
     """
     guess = {} if best is None else best.options()
     complete = asked.completed(guess, dict(options))
-    chosen = asked if complete == options else _configured(asked, complete)
+    chosen = asked if complete == options else with_options(asked, complete)
     return _possible(chosen, launch)
 
 
@@ -193,7 +193,8 @@ def _possible(chosen: SchedulingPass, launch: tile.LaunchOp) -> SchedulingPass:
     return chosen
 
 
-def _configured(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
+def with_options(step: SchedulingPass, options: Mapping[str, ParameterListType]) -> SchedulingPass:
+    """Return the pass with these options and no others, for the same target."""
     given = {**options, "target": (step.target,)}
     kinds = tuple([tuple(map(type, values)) for values in given.values()])
     return _configured_once(type(step), tuple(given.items()), kinds)

@@ -58,7 +58,8 @@ from tilewright.passes.tile.contracting_reductions import (
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
-_FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+"""Numbers of blocks that are offered to share a contraction."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class SplitMatmulKPass(SchedulingPass, RewritePattern):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         joins = [join.value for join in Join if _reason_not_lowered(launch, 2, join) is None]
-        return {"factor": [n for n in _FACTORS if n <= _chunks(launch)], "join": joins}
+        return {"factor": [n for n in FACTORS if n <= _chunks(launch)], "join": joins}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.factor is None or self.join is None:

@@ -79,6 +79,15 @@ def test_its_cost_chooses_it_or_not() -> None:
     assert "raster-blocks" not in small.partition("schedule")[2].partition("\n")[0]
 
 
+def test_it_is_short_and_shown_in_whole() -> None:
+    code = (SOURCE / "raster_blocks.py").read_text()
+    assert code.count("\n") <= 90
+    page = (ROOT / "docs/writing-a-scheduling-pass.md").read_text()
+    body = code.partition('"""\n\n')[2].partition("from dataclasses")[2]
+    for part in body.split("\n\n\n"):
+        assert part.strip() in page
+
+
 @pytest.mark.usefixtures("installed")
 def test_it_runs() -> None:
     program = '-c "torch.randn(100, 64) @ torch.randn(64, 96)"'

@@ -43,6 +43,9 @@ Fields of ops whose assignment changes the op. Patterns do not match on a kernel
 which may therefore be assigned.
 """
 
+PARTS = {"attributes", "operands", "properties"}
+"""Fields of ops whose items are assigned to change the op."""
+
 EXCEPTIONS = {
     "apply_schedule._apply": "a kernel moves into a module of its own, and back",
     "chunking._fill": "`unroll` is that of a new op",
@@ -76,6 +79,9 @@ def changes(function: ast.FunctionDef) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             if node.attr in PROPERTIES and ast.unparse(node.value) != "self":
+                yield f"{ast.unparse(node)} = ..."
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Attribute) and node.value.attr in PARTS:
                 yield f"{ast.unparse(node)} = ..."
 
 
@@ -120,9 +126,12 @@ def c(op, block):
     Rewriter.replace_op(op, [])
 def d(op):
     op.set_bounds(None, None)
+def e(op):
+    op.operands[0], indices[0] = None, None
 """
     assert unnotified(text) == {
         "b": ["op.ring = ..."],
         "c": ["op.detach()", "block.erase_op()", "Rewriter.replace_op()"],
         "d": ["op.set_bounds()"],
+        "e": ["op.operands[0] = ..."],
     }

@@ -225,7 +225,7 @@ def test_a_schedule_that_does_not_apply_is_skipped_with_a_remark(
         planned = with_known_schedules(module, TARGET, db)
     assert str(planned) == str(module)
     (remark,) = remarks.kept
-    assert remark.startswith(f"t:018_known_schedules mm: '{schedule}' does not apply (1.00 us on ")
+    assert remark.startswith(f"t:020_known_schedules mm: '{schedule}' does not apply (1.00 us on ")
     assert "such-pass" in remark or "'limits'" in remark
 
 
@@ -249,7 +249,7 @@ def test_the_schedule_of_another_gpu_is_tried_next(
     assert plans(planned)["mm"] == PLAIN
     refused, chosen = remarks.kept
     assert reason in refused
-    assert chosen.startswith(f"t:018_known_schedules mm chosen: 2.00 us on {H200} by the gpu")
+    assert chosen.startswith(f"t:020_known_schedules mm chosen: 2.00 us on {H200} by the gpu")
 
 
 def test_the_next_of_the_same_measurements_is_taken(

@@ -143,3 +143,88 @@ def test_reasons_are_counted():
     space = Space(kernel_of(ELEMENTS))
     assert any_leaf(space, Random(4)).schedule is not None
     assert space.reasons["chunk-matmul-k"].total() == 1
+
+
+PINS = (
+    (SPLIT, "plan-schedules,double-buffer{depth=3}"),
+    (MATMUL, "plan-schedules,chunk-matmul-k{bk=40},register-tile{fm=2}"),
+    (ROWS, "plan-schedules,cooperative-reduce{threads=64}"),
+    (ROWS, "tileify,cooperative-reduce{rows=1},mark-unroll{limit=1}"),
+    (MATMUL, "tileify,chunk-matmul-k,blockify-launch{m=8},stage-inputs"),
+    (ELEMENTS, "blockify-launch{n=64}"),
+)
+
+
+@pytest.mark.parametrize(("text", "pins"), PINS)
+def test_the_first_leaf_is_the_default_with_pins(text: str, pins: str):
+    kernel = kernel_of(text)
+    kernel.planned = ScheduleAttr.parse(pins)
+    space = Space(kernel)
+    leaf = first_with(space, "")
+    (planned,) = lower(ModuleOp([kernel.clone()]), Level.TILE, target=space.target).ops
+    assert str(space.kernel(leaf)) == str(planned)
+
+
+@pytest.mark.parametrize(("text", "pins"), PINS)
+def test_each_schedule_has_the_pins(text: str, pins: str):
+    kernel, random = kernel_of(text), Random(5)
+    kernel.planned = ScheduleAttr.parse(pins)
+    asked = [step for step in kernel.planned.steps if step.name != "plan-schedules"]
+    space = Space(kernel)
+    found = {leaf.schedule for leaf in leaves(space, random, 12)}
+    assert len(found) > 1
+    for schedule in found:
+        assert schedule is not None
+        made = {step.name: step for step in ScheduleAttr.parse(schedule).steps}
+        for step in asked:
+            assert step.parameters.items() <= made[step.name].parameters.items()
+
+
+def test_steps_that_a_schedule_does_not_name_are_excluded():
+    kernel, random = kernel_of(MATMUL), Random(6)
+    kernel.planned = ScheduleAttr.parse("tileify,blockify-launch,mark-unroll")
+    steps = {
+        tuple(step.name for step in ScheduleAttr.parse(leaf.schedule or "").steps)
+        for leaf in leaves(Space(kernel), random, 6)
+    }
+    assert steps == {("tileify", "blockify-launch", "mark-unroll")}
+
+
+@pytest.mark.parametrize("text", [ROWS, ELEMENTS])
+def test_a_whole_schedule_leaves_no_choice(text: str):
+    kernel = kernel_of(text)
+    whole = first_with(Space(kernel), "").schedule
+    assert whole is not None
+    kernel.planned = ScheduleAttr.parse(whole)
+    assert [*Space(kernel).root.children] == []
+    assert Space(kernel).root.schedule == whole
+
+
+def test_a_pin_without_effect_is_none():
+    kernel = kernel_of(ELEMENTS)
+    kernel.planned = ScheduleAttr.parse("plan-schedules,chunk-matmul-k{bk=8}")
+    assert Space(kernel).pins.options == {}
+
+
+@pytest.mark.parametrize(
+    ("pin", "answer", "reason"),
+    [
+        (
+            "register-tile{fm=16}",
+            "blockify-launch m=8",
+            "its pinned options are not possible",
+        ),
+        (
+            "double-buffer{depth=3}",
+            "chunk-matmul-k left out",
+            "no slab is filled in the steps of a loop",
+        ),
+    ],
+)
+def test_a_choice_that_excludes_a_pin_is_no_schedule(pin: str, answer: str, reason: str):
+    kernel = kernel_of(MATMUL)
+    kernel.planned = ScheduleAttr.parse(f"plan-schedules,{pin}")
+    space = Space(kernel)
+    leaf = first_with(space, answer)
+    assert leaf.schedule is None
+    assert space.reasons[pin.partition("{")[0]][reason] == 1

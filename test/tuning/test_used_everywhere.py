@@ -78,7 +78,7 @@ def test_compile(path: Path, printed: Printed) -> None:
 
 def test_traces_name_the_known_schedule(printed: Printed) -> None:
     out = printed("compile", "-vv")
-    assert "--- t:018_known_schedules chosen at exp: 1.25 us on NVIDIA H100 by the gpu, " in out
+    assert "--- t:020_known_schedules chosen at exp: 1.25 us on NVIDIA H100 by the gpu, " in out
     assert "plan-schedules" not in out
 
 

@@ -36,7 +36,7 @@ from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
-from tilewright.tools.output.trace_printer import Snapshot
+from tilewright.tools.output.trace_printer import NO_CHANGE, Snapshot
 from tilewright.tuning.knowledge import Db, Known
 from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.known_schedules import scheduled_as_known
@@ -90,10 +90,8 @@ class Steps(Listener[Snapshot]):
 
     def matched_without_change(self, rule: Rule, site: str) -> None:
         """Record a step of the schedule that found the kernel as it would make it."""
-        if rule.stage == PLANNING.stage:
-            self.by_kernel[site].append(
-                Step(rule, "no change: the kernel is this way already", True)
-            )
+        if rule.schedules:
+            self.by_kernel[site].append(Step(rule, NO_CHANGE, True))
 
     def skipped(self, rule: Rule, site: str, reason: str) -> None:
         """Record the reason why the pass did nothing."""

@@ -19,7 +19,7 @@ from tilewright.passes.cuda.convert_kernel_to_cuda import cuda_names
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.pipelines import NamedPipeline, to_tile
+from tilewright.passes.driver.pipelines import to_tile
 from tilewright.passes.reporting.trace import Listener, Rule, listening
 from tilewright.passes.tile.idle_steps import planned_and_idle, planned_kernels
 from tilewright.passes.tile.kernel_schedule import planned_passes
@@ -80,18 +80,11 @@ def _read(text: str, kernels: Sequence[str], in_cuda: Mapping[str, str]) -> tupl
 
 
 def _check_steps(name: str, passes: str) -> None:
-    """
-    Raise `UsageError` for a step that is not a pass, or that is a pipeline for whole programs.
-    """
+    """Raise `UsageError` if the text of a schedule has steps that no kernel can have."""
     try:
-        steps = planned_passes(ScheduleAttr.parse(passes))
+        planned_passes(ScheduleAttr.parse(passes))
     except UsageError as err:
         raise UsageError(f"the schedule of @{name}: {err}") from err
-    for step in steps:
-        if isinstance(step, NamedPipeline):
-            says = f"'{step.name}' lowers a program from level to level, and schedules no kernel"
-            remedy = "leave it out: kernels are lowered once they are scheduled"
-            raise UsageError(f"the schedule of @{name}: {says}", remedy=remedy)
 
 
 def warn_of_idle_steps(module: ModuleOp, lowered: ModuleOp, target: str) -> None:

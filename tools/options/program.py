@@ -61,10 +61,11 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     """Add the options for the program, its target and precision, the database and schedules."""
     add_source(parser, "model.pt2, file.py:NAME, a file of IR, or a MODEL")
     add_database(parser)
+    add_schedule(parser, "schedule of a kernel: passes as `explain` prints them; may be repeated")
+
+
+def add_schedule(parser: argparse.ArgumentParser, help: str) -> None:
+    """Add `--schedule`, the schedules of kernels, with its help."""
     parser.add_argument(
-        "--schedule",
-        metavar="[KERNEL=]PASSES",
-        action="append",
-        default=[],
-        help="schedule of a kernel: passes as `explain` prints them; may be repeated",
+        "--schedule", metavar="[KERNEL=]PASSES", action="append", default=[], help=help
     )

@@ -8,7 +8,7 @@ from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.database import add_database
 from tilewright.tools.options.name_patterns import regex
 from tilewright.tools.options.numbers import natural, number_of, seconds, seed
-from tilewright.tools.options.program import add_source
+from tilewright.tools.options.program import add_schedule, add_source
 
 EVALUATORS = ("gpu", "model")
 SEARCHES = ("mcts", "random", "greedy", "evolution")
@@ -48,6 +48,11 @@ def add(add_parser: AddParser) -> None:
         metavar="RE",
         help="only cases of a suite with a match of the regular expression RE in their name",
     )
+    help = (
+        "steps and options that all schedules of a kernel have: plan-schedules, and passes as "
+        "`explain` prints them; may be repeated"
+    )
+    add_schedule(parser, help)
     parser.add_argument(
         "--space",
         action="store_true",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Printers of what passes do: every rewrite as a diff with its cost, every skip as a remark.
+Printers of what passes do: every rewrite as a diff with its cost, every skip as a remark, and every
+step of a schedule that changed nothing.
 
     >>> t:007_stage_inputs
     @@ matched at rms_norm @@
@@ -11,6 +12,7 @@ Printers of what passes do: every rewrite as a diff with its cost, every skip as
     ledger: smem 0 -> 8192 B, occupancy 8 -> 6 blocks/SM
     <<< t:007_stage_inputs
     --- t:008_register_tile skipped at rms_norm: no contraction
+    --- t:016_mark_unroll matched at rms_norm: no change: the kernel is this way already
 
 `awk '/^>>> t:007/,/^<<< t:007/'` extracts one rewrite. Use as `with listening(TracePrinter(out))`.
 """
@@ -25,6 +27,9 @@ from tilewright.dialects.target import target as target_named
 from tilewright.passes.cost.ledger import Cost, cost, ledger
 from tilewright.passes.reporting.trace import Listener, Rule
 from tilewright.tools.output.minimal_diff import minimal_diff
+
+NO_CHANGE = "no change: the kernel is this way already"
+"""Remark on a step of a schedule that found the kernel as it would make it."""
 
 
 class _Remarks:
@@ -80,6 +85,11 @@ class TracePrinter(_Remarks, Listener[Snapshot]):
     def decided(self, rule: Rule, site: str, reason: str) -> None:
         """Print the decision and its reason, before the rewrite."""
         print(self.paint(f"--- {rule} chosen at {site}: {reason}"), file=self.stream)
+
+    def matched_without_change(self, rule: Rule, site: str) -> None:
+        """Print a remark for a step of a schedule; a match of another rule may only be a try."""
+        if rule.schedules:
+            print(self.paint(f"--- {rule} matched at {site}: {NO_CHANGE}"), file=self.stream)
 
     def rewrote(self, rule: Rule, site: str, before: Snapshot, after: Snapshot) -> None:
         """Print the rewrite between its markers."""

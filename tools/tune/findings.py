@@ -82,6 +82,7 @@ class Findings:
             "how": self.how,
             "digest": self.kernel.digest,
             "origin": self.kernel.origin,
+            "pinned": self.kernel.pinned,
             "measured": self.measured,
             "default": None if self.default is None else self.default._asdict(),
             "best": None if self.best is None else self.best._asdict(),

@@ -35,15 +35,15 @@ class KernelTuning:
         self._args = args
         self._found: dict[str, Findings] = {}
         self._named: dict[str, Kernel] = {}
-        """First kernel with each digest; schedules use the names of its inputs."""
+        """First of all equal kernels, by identity; schedules use the names of its inputs."""
 
     def findings(self, kernel: Kernel) -> Findings:
         """Return the findings on a kernel so far."""
-        self._named.setdefault(kernel.digest, kernel)
-        return self._found.setdefault(kernel.digest, Findings(kernel, kernel.how))
+        self._named.setdefault(kernel.identity, kernel)
+        return self._found.setdefault(kernel.identity, Findings(kernel, kernel.how))
 
     def best_us(self, digest: str) -> float | None:
-        """Return the best time of a kernel so far, in microseconds, or None."""
+        """Return the best time of a kernel without pins so far, in microseconds, or None."""
         found = self._found.get(digest)
         return None if found is None or found.best is None else found.best.us
 
@@ -55,7 +55,7 @@ class KernelTuning:
         best = self.findings(kernel).best
         if best is None:
             return None
-        canonical = to_canonical(best.schedule, input_names(self._named[kernel.digest].op))
+        canonical = to_canonical(best.schedule, input_names(self._named[kernel.identity].op))
         return from_canonical(canonical, input_names(kernel.op))
 
     def records(self, kernel: Kernel, key: Key) -> KernelRecords | None:

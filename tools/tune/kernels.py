@@ -13,11 +13,14 @@ from tilewright.dialects import loop
 from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
+from tilewright.passes.tile.idle_steps import planned_kernels
 from tilewright.tools.bench.suite import Case, read_cases
+from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import ExpressionSource, set_precision, source_of
 from tilewright.tools.output.diagnostics import explain_case
 from tilewright.tuning import kernel_key, program_key
 from tilewright.tuning.key import Key
+from tilewright.tuning.operand_names import to_canonical
 
 _NOT_YET_SCHEDULED = (Level.TORCH, Level.TENSOR, Level.LOOP)
 
@@ -42,8 +45,21 @@ class Kernel(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text of a module with only this kernel."""
-        return str(ModuleOp([self.op.clone()]))
+        """Text of a module with only this kernel, without planned steps."""
+        copy = self.op.clone()
+        copy.planned = None
+        return str(ModuleOp([copy]))
+
+    @property
+    def pinned(self) -> str:
+        """Pinned steps of its schedules, as the user gave them; empty if there are none."""
+        return "" if self.op.planned is None else self.op.planned.data
+
+    @property
+    def identity(self) -> str:
+        """Text that is equal for kernels to tune once: their digests and pins are equal."""
+        names = kernel_key.input_names(self.op)
+        return f"{self.digest} {to_canonical(self.pinned, names)}" if self.pinned else self.digest
 
     def key(self, target: str, evaluator: str, gpu: str | None = None, nvrtc: str = "") -> Key:
         """Return the database key of its measurements (`kernel_key`)."""
@@ -59,6 +75,8 @@ class Program(NamedTuple):
     origin: str
     """Expression that contains the program, in the form of `-c`; empty if there is none."""
     case: str = ""
+    pinned: str = ""
+    """Always empty: pins are of kernels."""
 
     @property
     def name(self) -> str:
@@ -99,6 +117,8 @@ class Tunable(NamedTuple):
     cases: Sequence[Case]
     precision: str | None = None
     """Precision of float32 products of the cases; None for the default."""
+    schedules: Sequence[str] = ()
+    """Pins of kernels, as `--schedule` has them."""
 
     def kernels(self, target: str) -> Found:
         """
@@ -107,7 +127,9 @@ class Tunable(NamedTuple):
         if self.module is None:
             found = _of_suite(self.cases, target, self.precision)
         else:
-            programs, kernels = _parts(self.module, target, self.origin)
+            module = with_schedules(self.module, self.schedules, target)
+            _check_pins(module, target)
+            programs, kernels = _parts(module, target, self.origin)
             found = Found(_unique(kernels), programs, [])
         if not found.kernels and not found.failures:
             raise UsageError("there is nothing to tune: the program has no kernels")
@@ -120,6 +142,8 @@ def tunable_of(args: argparse.Namespace) -> Tunable:
     it cannot be tuned.
     """
     if args.file is not None and args.file.endswith(".json"):
+        if args.schedule:
+            raise UsageError("--schedule is for the kernels of one program, not of a suite")
         return Tunable(None, "", _cases(args), args.matmul_precision)
     if args.filter is not None:
         raise UsageError("--filter goes with a suite.json only")
@@ -131,7 +155,13 @@ def tunable_of(args: argparse.Namespace) -> Tunable:
             remedy="schedules are searched for kernels at the level loop or above",
         )
     origin = source.text if isinstance(source, ExpressionSource) else ""
-    return Tunable(module, origin, ())
+    return Tunable(module, origin, (), schedules=args.schedule)
+
+
+def _check_pins(module: ModuleOp, target: str) -> None:
+    """Raise the error of a pin that is not possible; warn on stderr of pins without effect."""
+    if any(planned_kernels(module)):
+        warn_of_idle_steps(module, lower(module, Level.TILE, target=target), target)
 
 
 def _of_suite(cases: Sequence[Case], target: str, precision: str | None) -> Found:
@@ -182,8 +212,8 @@ def _parts(
 
 
 def _unique(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """Return the first of each group of kernels that differ only in names."""
+    """Return the first of each group of kernels that differ only in names; pins may differ."""
     first: dict[str, Kernel] = {}
     for kernel in kernels:
-        first.setdefault(kernel.digest, kernel)
+        first.setdefault(kernel.identity, kernel)
     return [*first.values()]

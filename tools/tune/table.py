@@ -34,6 +34,8 @@ def print_findings(found: Findings, out: Console, *, is_estimate: bool) -> None:
     counts.append(f"{len(failed)} without a time" if failed else "")
     out.print(found.title, style="bold", markup=False, end="")
     out.print(f": {', '.join(filter(None, counts))}", markup=False)
+    if found.kernel.pinned:
+        out.print(f"pinned: {found.kernel.pinned}", markup=False, soft_wrap=True)
     if found.best is not None:
         _print_best(found, out)
     for problem, count in _problems(failed):

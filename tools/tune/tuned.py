@@ -89,9 +89,9 @@ def _cut_short(tunable: Found, tuning: KernelTuning, tuned: Tuned) -> None:
 
 def _others(fusions: Iterable[FusionTuning], kernels: Iterable[Kernel]) -> list[Kernel]:
     """Return the kernels of the best programs that are not in `kernels`, each once."""
-    known = {kernel.digest for kernel in kernels}
+    known = {kernel.identity for kernel in kernels}
     best = (kernel for fusion in fusions for kernel in fusion.kernels_of_best())
-    return [*{k.digest: k for k in best if k.digest not in known}.values()]
+    return [*{k.identity: k for k in best if k.identity not in known}.values()]
 
 
 def _compile(

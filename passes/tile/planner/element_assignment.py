@@ -18,9 +18,9 @@ from tilewright.passes.cost import time_models
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.row_registers import BESIDE
 from tilewright.passes.tile.planner.row_assignment import ACCESS, ISSUED
-from tilewright.passes.tile.planner.row_assignment_choice import USUAL_THREADS
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.row_facts import stride, vector_width_along
+from tilewright.passes.tile.usual_sizes import USUAL_THREADS
 
 _THREADS = (USUAL_THREADS, 128, 512)
 _VECTORS = (1, 2, 4, 8, 16)

@@ -5,10 +5,11 @@ decides all other options.
 
     loop.kernel @mm(...) -> (...) { ... } planned "plan-schedules,chunk-matmul-k{bk=32}"
 
-The pinned options narrow the planner's choices one after the other. A step is *replaced* if it has
-an option whose value no choice has (a chunk of 64). From the first replaced step on, the schedule
-has pinned options only, and each pass decides its other options: the planner's depend on the value
-that is replaced.
+The pinned options narrow the planner's choices one after the other. A step is *replaced* if choices
+decide it, and it has an option whose value no choice has (a chunk of 64). From the first replaced
+step on, the schedule has pinned options only, and each pass decides its other options: the
+planner's depend on the value that is replaced. Steps that no choice decides, such as pads and steps
+of packages, only get their pinned options.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -43,7 +44,7 @@ def narrowed(
     replaced: set[str] = set()
     for step, option, value in _pins(pinned):
         agreeing = [c for c in choices if _options(pipeline_of(c), step).get(option) == value]
-        if not agreeing:
+        if not agreeing and any(_options(pipeline_of(c), step) for c in choices):
             replaced.add(step)
         choices = agreeing or choices
     return choices, replaced

@@ -16,21 +16,14 @@ from tilewright.dialects.target import WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost.row_registers import MOST_ELEMENTS, most_row_elements
 from tilewright.passes.cost.time_models import time_bucket
+from tilewright.passes.tile.cooperative_reduce import SPLITS
 from tilewright.passes.tile.planner.row_assignment import RowAssignment, pieces_ahead
 from tilewright.passes.tile.planner.row_problem import RowProblem
-
-USUAL_ELEMENTS = 8
-"""
-Usual elements of a row for each thread: enough loads are in flight, and enough warps hide them.
-"""
-
-USUAL_THREADS = 256
-"""Usual threads of a block with several rows."""
+from tilewright.passes.tile.usual_sizes import USUAL_ELEMENTS, USUAL_THREADS
 
 _STEPPING_THREADS = (256, 512, 1024)
 _COLUMN_THREADS = (4, 8, 16, 32, 64)
 _COLUMN_LANES = (8, 16, 32)
-_SPLITS = (2, 4, 8, 16, 32, 64)
 
 _LEAST_SHARE = 1024
 """Fewest elements of a block if several blocks share a row."""
@@ -111,7 +104,7 @@ def _splits(problem: RowProblem, rows: int, target: Target) -> Iterator[tuple[in
     fitting = [waves * target.sms // blocks for waves in (1, 2)]
     if not problem.joins:
         return
-    worth = [s for s in (*_SPLITS, *fitting) if 2 <= s <= problem.length * rows // _LEAST_SHARE]
+    worth = [s for s in (*SPLITS, *fitting) if 2 <= s <= problem.length * rows // _LEAST_SHARE]
     for split in dict.fromkeys(worth):
         is_small_grid = blocks * split <= 2 * target.sms
         if target.has_clusters and split <= MAX_CLUSTER and (is_small_grid or is_long):

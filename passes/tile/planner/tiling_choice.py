@@ -26,6 +26,8 @@ from tilewright.passes.tile.planner.block_tiles import (
 )
 from tilewright.passes.tile.planner.contraction import Contraction
 from tilewright.passes.tile.planner.tiling import Tiling
+from tilewright.passes.tile.split_matmul_k import FACTORS
+from tilewright.passes.tile.usual_sizes import SHORTEST_SPLIT
 
 CHUNKS = (8, 16, 32)
 """Steps of K that are staged together."""
@@ -36,11 +38,8 @@ MATRIX_CHUNKS = (16, 32, 64)
 _ROW_BYTES = 128
 """Usual bytes of K in a row of a slab for matrix instructions, the widest span of a swizzle."""
 
-SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+SPLITS = (1, *FACTORS)
 """Numbers of blocks that may split the steps of K."""
-
-SHORTEST_SPLIT = 128
-"""Fewest steps of K in a block if K is split; joining takes as long as a few steps."""
 
 FEWEST_ELEMENTS = Tiling(ONE_EACH, CHUNKS[0], 1, DEPTHS[0])
 """

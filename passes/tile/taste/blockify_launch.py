@@ -17,9 +17,7 @@ from tilewright.passes.tile.blockify_launch import (
 )
 from tilewright.passes.tile.rebind import next_power_of_two, total_extent
 from tilewright.passes.tile.row_facts import rows_are_cooperative
-
-_THREADS = 256
-"""Threads of a block by default, as long as no pass gives each thread several elements."""
+from tilewright.passes.tile.usual_sizes import USUAL_THREADS
 
 _SIDES = (8, 16, 32, 64, 128, 256)
 _LINES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -29,11 +27,11 @@ def prefer(step: BlockifyLaunchPass, launch: tile.LaunchOp) -> Sequence[Blockify
     """Return the possible choices: a full block that is wide along n, then all other sizes."""
     if not is_rectangular(launch):
         line = max(WARP_SIZE, next_power_of_two(total_extent(axes_to_split(launch))))
-        lines = dict.fromkeys([min(_THREADS, line), *_sizes_up_to(_LINES, line)])
+        lines = dict.fromkeys([min(USUAL_THREADS, line), *_sizes_up_to(_LINES, line)])
         return [BlockifyLaunchPass(step.target, n=n) for n in lines]
     rows, columns = (next_power_of_two(extent_along(launch, role)) for role in (Role.M, Role.N))
     n = min(WARP_SIZE, columns)
-    m = max(min(_THREADS // n, rows), WARP_SIZE // n)
+    m = max(min(USUAL_THREADS // n, rows), WARP_SIZE // n)
     sides = [(a, b) for a in _sizes_up_to(_SIDES, rows) for b in _sizes_up_to(_SIDES, columns)]
     return [BlockifyLaunchPass(step.target, m=a, n=b) for a, b in dict.fromkeys([(m, n), *sides])]
 

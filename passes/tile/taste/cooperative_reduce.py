@@ -20,6 +20,7 @@ from tilewright.passes.tile.cooperative_reduce import (
 )
 from tilewright.passes.tile.rebind import next_power_of_two, total_extent
 from tilewright.passes.tile.row_facts import SECTOR, are_columns, columns_per_row, row_length
+from tilewright.passes.tile.usual_sizes import USUAL_ELEMENTS, USUAL_THREADS
 
 _MANY_COLUMNS = 4096
 """Columns above which one warp per column already fills a GPU."""
@@ -78,11 +79,11 @@ def _usual_threads_per_row(launch: tile.LaunchOp) -> ThreadsPerRow:
         )
     if (products := columns_per_row(launch)) > 0:
         return ThreadsPerRow(
-            min(max(next_power_of_two(products), WARP_SIZE), 256), 1, columns=False
+            min(max(next_power_of_two(products), WARP_SIZE), USUAL_THREADS), 1, columns=False
         )
-    threads = min(max(next_power_of_two(-(-length // 8)), WARP_SIZE), MAX_THREADS)
+    threads = min(max(next_power_of_two(-(-length // USUAL_ELEMENTS)), WARP_SIZE), MAX_THREADS)
     return ThreadsPerRow(
-        threads, max(1, min(256 // threads, next_power_of_two(rows))), columns=False
+        threads, max(1, min(USUAL_THREADS // threads, next_power_of_two(rows))), columns=False
     )
 
 

@@ -14,9 +14,7 @@ from tilewright.passes.facts.block_joins import reason_against_join
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
-
-_LEAST_STEPS = 128
-"""Fewest steps of a block; with fewer, joining takes longer than the split saves."""
+from tilewright.passes.tile.usual_sizes import SHORTEST_SPLIT
 
 _TILE = 128
 """Rows and columns that a block will have, assumed while they are not bound yet."""
@@ -26,7 +24,7 @@ def prefer(step: SplitMatmulKPass, launch: tile.LaunchOp) -> Sequence[SplitMatmu
     """Return the choices, first about as many blocks as fill the GPU."""
     questions = step.questions(launch)
     possible = [factor for factor in questions["factor"] if isinstance(factor, int)]
-    long = [factor for factor in possible if factor * _LEAST_STEPS <= _steps(launch)]
+    long = [factor for factor in possible if factor * SHORTEST_SPLIT <= _steps(launch)]
     filling = -(-step.gpu.sms // _blocks(launch))
     factors = sorted(long or possible, key=lambda factor: abs(factor - filling))
     return [
@@ -41,8 +39,8 @@ def reason_to_skip(step: SplitMatmulKPass, launch: tile.LaunchOp) -> str | None:
     sms, blocks = step.gpu.sms, _blocks(launch)
     if blocks >= sms:
         return f"{blocks} blocks fill the {sms} multiprocessors of {step.target}"
-    if _steps(launch) < 2 * _LEAST_STEPS:
-        return f"a K of {_steps(launch)} is short: each part should have {_LEAST_STEPS} steps"
+    if _steps(launch) < 2 * SHORTEST_SPLIT:
+        return f"a K of {_steps(launch)} is short: each part should have {SHORTEST_SPLIT} steps"
     return None
 
 

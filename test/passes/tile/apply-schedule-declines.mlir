@@ -1,6 +1,6 @@
 // RUN: opt-tool %s -p apply-schedule --remarks --check=each 2>&1 | filecheck %s
 
-// CHECK: --- t:017_apply_schedule skipped at unplanned: no steps are planned
+// CHECK: --- t:019_apply_schedule skipped at unplanned: no steps are planned
 
 // A kernel without planned steps stays as it is.
 

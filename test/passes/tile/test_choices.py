@@ -9,12 +9,21 @@ from pathlib import Path
 
 import pytest
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.pipeline_string import parse_pipeline
 from tilewright.passes.driver.pipelines import available_passes, to_tile
+from tilewright.passes.facts.block_joins import reason_not_lowered
+from tilewright.passes.tile.chunk_matmul_k import ChunkMatmulKPass
+from tilewright.passes.tile.cooperative_reduce import CooperativeReducePass
+from tilewright.passes.tile.planner.block_tiles import BLOCK_TILES, MATRIX_TILES, SPLIT_TILES
+from tilewright.passes.tile.planner.tiling_choice import CHUNKS, MATRIX_CHUNKS, SPLITS
+from tilewright.passes.tile.register_tile_sizes import FACTORS
+from tilewright.passes.tile.scheduling_decision import carry_out
 from tilewright.passes.tile.scheduling_pass import SchedulingPass, prefer
+from tilewright.passes.tile.split_matmul_k import SplitMatmulKPass
 
 STEPS = [
     step
@@ -84,3 +93,45 @@ def test_choices_are_possible(
             asked = replace(step, target=target)
             if asked.reason_against(launch) is None:
                 assert_choices_are_possible(asked, launch)
+
+
+def test_joins_that_are_not_tried_are_lowered(launches: list[tile.LaunchOp]) -> None:
+    steps = (
+        CooperativeReducePass(threads=32, rows=1, split=2, join="cluster"),
+        SplitMatmulKPass(factor=2, join="cluster"),
+        SplitMatmulKPass(factor=2, join="last_block"),
+    )
+    accepted = [
+        (step, launch)
+        for step, launch in product(steps, launches)
+        if step.reason_against(launch) is None and step.reason_not_possible(launch) is None
+    ]
+    assert {step for step, _ in accepted} == {*steps}
+    for step, launch in accepted:
+        assert reason_not_lowered(launch, step.match_and_rewrite) is None, str(launch)
+
+
+def test_passes_offer_the_values_that_the_planner_compares() -> None:
+    (launch,) = tile.launches_of(Parser(context(), MATMUL).parse_module())
+    offered = ChunkMatmulKPass().questions(launch)["bk"]
+    assert {*CHUNKS, *MATRIX_CHUNKS} <= {*offered}
+    (chunked,) = tile.launches_of(Parser(context(), MATMUL).parse_module())
+    carry_out(ChunkMatmulKPass(bk=16), chunked, PatternRewriter(chunked))
+    assert {*SPLITS} == {1, *SplitMatmulKPass().questions(chunked)["factor"]}
+    tiles = (*BLOCK_TILES, *MATRIX_TILES, *SPLIT_TILES)
+    assert {*(each.fm for each in tiles), *(each.fn for each in tiles)} <= {*FACTORS}
+
+
+MATMUL = """
+loop.kernel @mm(%x: memref<64x4096xf32>, %w: memref<4096x64xf32>) -> (%out: memref<64x64xf32>) {
+  tile.launch (%i = block 64 m, %j = block 64 n) {
+    %sum = loop.reduce %k in 4096 with add {
+      %0 = loop.load %x[%i, %k] : memref<64x4096xf32>
+      %1 = loop.load %w[%k, %j] : memref<4096x64xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<64x64xf32>
+  }
+}
+"""

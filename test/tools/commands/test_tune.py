@@ -154,6 +154,58 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
     assert not (tmp_path / "tuned.sqlite").exists()
 
 
+ROWS = """\
+loop.kernel @NAME(%x: memref<8x100xf32>) -> (%out: memref<8xf32>) {
+  loop.for %i in 8 {
+    %sum = loop.reduce %k in 100 with add {
+      %0 = loop.load %x[%i, %k] : memref<8x100xf32>
+      loop.yield %0 : f32
+    } : f32
+    loop.store %sum, %out[%i] : memref<8xf32>
+  }
+} planned "PINS"
+"""
+
+
+def rows(name: str, pins: str) -> str:
+    """Return a kernel with pinned steps."""
+    return ROWS.replace("NAME", name).replace("PINS", pins)
+
+
+def test_pins_of_a_file_hold(tmp_path: Path, tilewright: Tilewright) -> None:
+    pins = [f"plan-schedules,cooperative-reduce{{threads={threads}}}" for threads in (32, 64)]
+    kernels = [rows(name, pin) for name, pin in zip("abc", (*pins, pins[0]), strict=True)]
+    (tmp_path / "rows.mlir").write_text("".join(kernels))
+    found = tilewright("tune", "rows.mlir", *MODEL, "--budget", "4", "--json", "found.json")
+    assert (found.code, found.err) == (0, "wrote found.json\n")
+    assert found.out.count("4 schedules estimated") == 2  # c is tuned with a
+    first, second = json.loads((tmp_path / "found.json").read_text())["kernels"]
+    for kernel, pin in zip((first, second), pins, strict=True):
+        assert f"pinned: {pin}" in found.out
+        assert kernel["pinned"] == pin
+        threads = pin.partition("{")[2].removesuffix("}")
+        assert all(threads in each["schedule"] for each in kernel["measurements"])
+    assert first["digest"] == second["digest"]
+    default = tilewright("compile", "rows.mlir", "--ir", "tile").out
+    assert f'schedule "{first["default"]["schedule"]}"' in default
+
+
+def test_pins_of_the_command_line_hold(tilewright: Tilewright) -> None:
+    given = ["--schedule", "relu=plan-schedules,register-tile{items=4},chunk-reduce{chunk=4}"]
+    found = tilewright("tune", *RELU, *MODEL, *given, "--budget", "6", "-v")
+    assert found.code == 0
+    warning, *others = found.err.splitlines()
+    assert warning.startswith("warning: 'chunk-reduce{chunk=4}' planned for @relu did nothing: no")
+    assert not [line for line in others if "items=" in line]
+    assert "items=4" in found.out.partition("best: ")[2]
+
+
+def test_pins_leave_fewer_schedules(tilewright: Tilewright) -> None:
+    given = ["--schedule", "tileify,blockify-launch,mark-unroll"]
+    found = tilewright("tune", *RELU, *given, "--space")
+    assert found.out.startswith("relu: about 2 schedules\n")
+
+
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [
@@ -175,6 +227,17 @@ def test_space_measures_nothing(tmp_path: Path, tilewright: Tilewright) -> None:
         (["suite.json", *MODEL, "--filter", "y"], 2, "no case of 'suite.json' has a match"),
         (["tile.mlir", *MODEL], 2, "'tile.mlir' is scheduled already"),
         (["tile.mlir"], 2, "'tile.mlir' is scheduled already"),
+        (
+            ["suite.json", *MODEL, "--schedule", "tileify"],
+            2,
+            "--schedule is for the kernels of",
+        ),
+        ([*RELU, *MODEL, "--schedule", "plan-schedules,to-tile"], 2, "'to-tile' lowers a program"),
+        (
+            [*RELU, *MODEL, "--schedule", "plan-schedules,blockify-launch{n=0}"],
+            1,
+            "cannot do 'blockify-launch{n=0}' in @relu",
+        ),
         (["broken.json"], 2, "'broken.json' is not a list of cases"),
     ],
 )

@@ -142,6 +142,7 @@ def test_modules_below_loop_ir_are_scheduled_already(
     ("plan", "warnings"),
     [
         ("tileify,cooperative-reduce{threads=32 rows=1},stage-inputs,mark-unroll", []),
+        ("tileify{columns=false},cooperative-reduce{threads=32 rows=1},mark-unroll", []),
         (
             "tileify,chunk-matmul-k{bk=4},cooperative-reduce{threads=32 rows=1},mark-unroll",
             ["'chunk-matmul-k{bk=4}' planned for @rows did nothing: no contraction: no reduction"],

@@ -13,7 +13,7 @@ from tilewright.errors import UsageError
 from tilewright.passes.reporting.trace import Listener, Rule, listening, skipped
 from tilewright.tools.opt_tool import main
 from tilewright.tools.output.minimal_diff import minimal_diff
-from tilewright.tools.output.trace_printer import RemarkPrinter, TracePrinter
+from tilewright.tools.output.trace_printer import NO_CHANGE, RemarkPrinter, TracePrinter
 
 RMS_NORM = """\
 func.func @main(%x: tensor<32x2048xf32>) -> tensor<32x2048xf32> {
@@ -155,6 +155,17 @@ def test_equal_remarks_are_printed_once():
             "--- t:008_register_tile skipped at module: no contraction\n"
             "--- t:008_register_tile skipped at module: another\n"
         )
+
+
+def test_a_step_that_changes_nothing_is_printed(tmp_path: Path):
+    whole = trace(tmp_path, COPY, "tileify,blockify-launch,mark-unroll").splitlines()
+    assert whole[-1] == f"--- t:016_mark_unroll matched at copy: {NO_CHANGE}"
+
+
+def test_patterns_that_match_without_change_are_not_printed(tmp_path: Path):
+    whole = trace(tmp_path, RMS_NORM, "to-loop").splitlines()
+    assert whole
+    assert not [line for line in whole if line.endswith(NO_CHANGE)]
 
 
 def test_remarks_alone(tmp_path: Path):

@@ -50,10 +50,18 @@ def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
 
 def test_options_that_no_choice_has_narrow_nothing() -> None:
     choices = ("a{x=1 y=1},c", "a{x=2 y=1},c", "a{x=2 y=2},c")
-    pinned = ScheduleAttr.parse("a{x=2 y=3},b{z=1},c")
+    pinned = ScheduleAttr.parse("a{x=2 y=3},b{z=1},c{v=1}")
     found, replaced = narrowed(choices, pinned, lambda choice: choice.split(","))
     assert found == ["a{x=2 y=1},c", "a{x=2 y=2},c"]
-    assert replaced == {"a", "b"}
+    assert replaced == {"a"}
+
+
+def test_pins_of_steps_that_no_choice_decides_keep_the_rest() -> None:
+    kernel = kernel_of(PROGRAMS[0])
+    planned = plan(kernel, GPU).data
+    assert ",pad-smem," in planned
+    pinned = plan(kernel, GPU, ScheduleAttr.parse("plan-schedules,pad-smem{pad=2}")).data
+    assert pinned == planned.replace("pad-smem", "pad-smem{pad=2}")
 
 
 def test_from_a_replaced_step_on_only_pinned_options_are_kept() -> None:
@@ -95,6 +103,8 @@ def test_a_pin_is_kept_and_the_rest_fits(program: str, pin: str) -> None:
         ("plan-schedules,pad-smem{pad=4},pad-smem{pad=8}", "'pad-smem' is pinned twice"),
         ("plan-schedules,plan-schedules", "'plan-schedules' is pinned twice"),
         ("plan-schedules,pad-smem{planned_only=true}", "'planned_only' is for pipelines"),
+        ("plan-schedules,to-tile", "'to-tile' lowers a program .* schedules no kernel .leave it"),
+        ("to-kernel", "'to-kernel' lowers a program from level to level"),
         ("plan-schedules,pad-smam{pad=4}", "unknown pass 'pad-smam'"),
         ("plan-schedules,double-buffer{depth=9}", "a ring has 2 to 5 slots, not 9"),
     ],
@@ -106,13 +116,23 @@ def test_impossible_pins_are_errors(steps: str, message: str) -> None:
         lower(ModuleOp([kernel.clone()]), Level.TILE, target=GPU.name)
 
 
-def test_times_are_given_for_pins_that_choices_have() -> None:
-    kernel = kernel_of(PROGRAMS[0])
-    for steps, replaced in (("chunk-matmul-k{bk=32}", []), ("pad-smem{pad=4}", ["pad-smem"])):
-        found = weighed(launched(kernel)[1], GPU, ScheduleAttr.parse(f"plan-schedules,{steps}"))
-        assert found is not None
-        assert [*found.replaced] == replaced
-        assert all(bk_of(choice) == 32 for choice in found.choices) or replaced
+@pytest.mark.parametrize(
+    ("pin", "replaced", "bk"),
+    [
+        ("chunk-matmul-k{bk=32}", [], 32),
+        ("chunk-matmul-k{bk=128}", ["chunk-matmul-k"], None),
+        ("pad-smem{pad=4}", [], None),
+    ],
+)
+def test_times_are_given_for_pins_that_choices_have(
+    pin: str, replaced: list[str], bk: int | None
+) -> None:
+    launch = launched(kernel_of(PROGRAMS[0]))[1]
+    found = weighed(launch, GPU, ScheduleAttr.parse(f"plan-schedules,{pin}"))
+    assert found is not None
+    assert [*found.replaced] == replaced
+    if bk is not None:
+        assert {bk_of(choice) for choice in found.choices} == {bk}
 
 
 def bk_of(choice: object) -> int | None:
