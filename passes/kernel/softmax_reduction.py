@@ -89,7 +89,7 @@ class SoftmaxReductions:
             self.values.define([score], [scaled])
 
     def is_finished_later(self, op: Operation) -> bool:
-        """True if `op` scales the largest number of a step; `finish` does so after all steps."""
+        """True if `op` scales the largest number of a step: `finish` scales that of all steps."""
         around = op.parent_op()
         if not isinstance(op, arith.MulfOp) or not isinstance(around, loop.ReduceOp):
             return False

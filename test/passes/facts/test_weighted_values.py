@@ -20,7 +20,9 @@ loop.kernel @k(%x: memref<4x8xf32>, %v: memref<8x4xf32>) -> (%out: memref<4x4xf3
       %lowest = arith.constant {lowest} : f32
       %finite = arith.maximumf %cm, %lowest : f32
       %1 = arith.subf {relative} : f32
-      %w = math.exp %1 : f32
+      %c = arith.constant {scale} : f32
+      %3 = arith.mulf %1, %c : f32
+      %w = math.exp {exponent} : f32
       %g = loop.load %v[%ko * 4 + %tn, %tm] : memref<8x4xf32>
       %t = {term} : f32
       %ws = tile.share %t at [%tm, %tn] : memref<4x4xf32, 3 : i64>
@@ -28,7 +30,9 @@ loop.kernel @k(%x: memref<4x8xf32>, %v: memref<8x4xf32>) -> (%out: memref<4x4xf3
         %2 = loop.load %ws[%tm, %kk] : memref<4x4xf32, 3 : i64>
         loop.yield %2 : f32
       }} : f32
-      loop.yield %cm, {sum}{where} : f32, f32
+      %d = arith.constant 0.25 : f32
+      %score = arith.mulf %cm, %d : f32
+      loop.yield {score}, {sum}{where} : f32, f32
     }} : f32, f32
     loop.store %o, %out[%tm, %tn] : memref<4x4xf32>
   }}
@@ -41,6 +45,7 @@ PROPORTIONAL = [
     {"term": "arith.divf %w, %g"},
     {"term": "arith.negf %w"},
     {"term": "arith.addf %w, %w"},
+    {"score": "%score", "exponent": "%3"},
 ]
 NOT_PROPORTIONAL = [
     {"largest": "add"},  # not the largest score
@@ -57,6 +62,10 @@ NOT_PROPORTIONAL = [
     {"monoid": "mul"},
     {"sum": "%cm"},
     {"where": " where [2 - %ko - %tn]"},
+    {"score": "%score"},  # the exponents are not scaled
+    {"exponent": "%3"},  # the score is not
+    {"score": "%score", "exponent": "%3", "scale": "0.5"},
+    {"score": "%score", "exponent": "%3", "scale": "-0.25"},
 ]
 
 
@@ -68,6 +77,9 @@ def step_of(parse: Parse, **parts: str) -> tile.CombineOp | None:
         "term": "arith.mulf %w, %g",
         "monoid": "add",
         "sum": "%co",
+        "score": "%cm",
+        "scale": "0.25",
+        "exponent": "%1",
         "where": "",
     }
     module = parse(KERNEL.format(**(chosen | parts)))

@@ -22,11 +22,15 @@
 // CHECK-NEXT:          loop.reduce %kv_1 in 4 with add
 // CHECK:                 loop.load %vs[%ki_1 * 4 + %kv_1, %un * 32 + %tn * 4 + %vn]
 
+// The scale of the scores is a factor of the exponent, and of the largest product of a row.
 // KEYS-LABEL: loop.kernel @attention
 // KEYS:         %tm = thread 8 m, %tn = thread 8 n, %uk = register 2, %vm = register 2 m, %vn = register 4 n)
 // KEYS:           %keys = tile.stage (%j, %k_1) in [64, 40] {
 // KEYS:           loop.load %keys[%uk * 32 + %tn * 4 + %vn, %ki * 4 + %kv]
-// KEYS:           tile.combine %masked across %tn, %vn, %uk with max : f32
+// KEYS:           [[LARGEST:%[0-9]+]] = tile.combine %masked across %tn, %vn, %uk with max : f32
+// KEYS:           [[SCALE:%[0-9]+]] = arith.constant 1.250000e-01 : f32
+// KEYS-NEXT:      [[EXPONENT:%[0-9]+]] = arith.mulf %{{[0-9]+}}, [[SCALE]] : f32
+// KEYS-NEXT:      %weight = math.exp [[EXPONENT]] fastmath<afn> : f32
 // KEYS:           tile.share %weight at [%tm * 2 + %vm, %uk * 32 + %tn * 4 + %vn] : memref<16x64xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 
 // The planner shares scores.
