@@ -69,7 +69,7 @@ def runner(plan: Plan, backend: Backend) -> RunTensors:
         execution = backend.run(plan, [as_array(value) for value in values])
         if execution.problems:
             first = execution.problems[0]
-            raise TilewrightError(f"kernel '{first.kernel}' is wrong: {first.message}")
+            raise TilewrightError(f"kernel '{first.kernel}' fails: {first.message}")
         return execution.results
 
     return simulated

@@ -149,7 +149,7 @@ class Machine:
 
     def trap(self, lanes: Lanes, instruction: Instruction) -> None:
         name = self.unit.geometry.name(int(lanes.numbers()[0]))
-        message = f"{name} executes a trap, for example for an index out of range"
+        message = f"{name} executes a trap, for example for an input with an index out of range"
         self.unit.findings.add(Kind.TRAP, instruction.line, message)
         self._alive[lanes.index] = False
 

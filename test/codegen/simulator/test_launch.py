@@ -286,6 +286,8 @@ def test_a_trap_names_its_line(run: Run):
       y[i] = i; }"""
     y = np.full(32, -1, np.int32)
     (error,) = run(source, y).errors
-    says = "thread 7 of block 0 executes a trap, for example for an index out of range"
+    says = (
+        "thread 7 of block 0 executes a trap, for example for an input with an index out of range"
+    )
     assert str(error) == f"line 3: trap: {says}"
     assert y[7] == -1
