@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from xdsl.utils.str_enum import StrEnum
 
+from tilewright.codegen.report.control_code import ControlCode
 from tilewright.codegen.report.matrix_shape import MatrixShape
 
 
@@ -94,6 +95,10 @@ class Instruction:
     """Fewest clocks until the same warp issues its next instruction."""
     matrix: MatrixShape | None = None
     """Sizes of a matrix instruction; None for others, and for types without floating point."""
+    predicate: str = ""
+    """Predicate under which the instruction has an effect, such as `@!P0`; empty for always."""
+    control: ControlCode | None = None
+    """Scheduling information in SASS; None in PTX."""
 
 
 @dataclass(frozen=True)

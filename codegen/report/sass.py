@@ -8,14 +8,14 @@ Parser of SASS, the machine code of NVIDIA's GPUs, as nvdisasm prints it.
                                                                          /* 0x000ea8000c1e9d00 */
 
 Opcodes: CUDA Binary Utilities, "Instruction Set Reference", which lists them for each architecture.
-Encoding of stall counts: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via
-Microbenchmarking", section 2.1.
+`control_code.py` has the encoding of stall counts and scoreboards.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from tilewright.codegen.report.control_code import ControlCode, decode
 from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
 from tilewright.codegen.report.matrix_shape import shape_in_sass
 
@@ -64,8 +64,6 @@ _WIDTH = re.compile(r"[SU]?(8|16|32|64|128|256)")
 _CONSTANT = re.compile(r"R\d+, -RZ, RZ, [^,R]+, [^,R]+")
 """Operands of an `HFMA2.MMA` that moves a constant: zero times zero, plus the constant."""
 
-_STALL_BIT, _STALL_MASK = 41, 0xF  # in the upper half of an instruction's 128 bits
-
 _NEVER = "@!PT"
 
 _ENDS = ("EXIT", "RET", "BRA", "BRX", "JMP", "JMX")
@@ -92,16 +90,16 @@ def _instructions(lines: list[str]) -> Iterator[Instruction]:
         if place := _LINE.match(line):
             source_line = int(place[1])  # the kernel's line is the last of a chain
         elif found := _INSTRUCTION.match(line):
-            yield _instruction(found, source_line, labels, _clocks(after))
+            yield _instruction(found, source_line, labels, _control(after))
 
 
-def _clocks(line: str) -> int:
+def _control(line: str) -> ControlCode:
     """
-    Return the stall count in the upper half of an instruction, which `line` holds; 1 if `line` does
-    not hold one.
+    Return the control code in the upper half of an instruction, which `line` holds; the default if
+    `line` does not hold one.
     """
     upper = _UPPER_HALF.fullmatch(line)
-    return int(upper[1], 16) >> _STALL_BIT & _STALL_MASK if upper else 1
+    return decode(int(upper[1], 16)) if upper else ControlCode()
 
 
 def _labels(lines: list[str]) -> dict[str, int]:
@@ -116,7 +114,7 @@ def _labels(lines: list[str]) -> dict[str, int]:
 
 
 def _instruction(
-    found: re.Match[str], line: int, labels: dict[str, int], clocks: int
+    found: re.Match[str], line: int, labels: dict[str, int], control: ControlCode
 ) -> Instruction:
     opcode, operands = found["opcode"], found["operands"]
     root, *modifiers = opcode.split(".")
@@ -137,8 +135,10 @@ def _instruction(
         line,
         labels[goal["label"]] if goal else None,
         falls_through=is_conditional or root not in _ENDS or "DIV" in modifiers,
-        clocks=max(1, clocks),
+        clocks=control.stall,
         matrix=shape_in_sass(opcode),
+        predicate=(found["predicate"] or "").strip(),
+        control=control,
     )
 
 

@@ -55,8 +55,8 @@ def work_of(
     `sector_bytes` and `wavefronts` are totals of the launch, counted or estimated. Wavefronts of
     `ldmatrix` in the code replace `wavefronts` if there are more.
     """
-    counted = _longest_versions(code)
-    runs = _runs(code, cost, counted)
+    counted = longest_versions(code)
+    runs = trip_counts(code, cost, counted)
     mixes = {loop: instruction_mix(code, loop.body) for loop in counted}
     straight = _straight(code)
     once = instruction_mix(code, straight)
@@ -108,7 +108,7 @@ def _straight(code: Code) -> frozenset[int]:
     return reachable(code).difference(*(loop.body for loop in loops(code)))
 
 
-def _longest_versions(code: Code) -> list[Loop]:
+def longest_versions(code: Code) -> list[Loop]:
     """
     Return the longest loop from each source line at each depth. Other loops from this line at this
     depth are versions of it.
@@ -121,7 +121,7 @@ def _longest_versions(code: Code) -> list[Loop]:
     return list(longest.values())
 
 
-def _runs(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, float]:
+def trip_counts(code: Code, cost: KernelCost, counted: Iterable[Loop]) -> dict[Loop, float]:
     """Return the number of steps that each of the loops `counted` runs in a thread, at least 1."""
     threads = cost.blocks * cost.threads
     once = instruction_mix(code, _straight(code))
