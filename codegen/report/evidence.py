@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of the static report on one kernel."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.report.clock.launch_clock import LaunchFacts, clock
+from tilewright.codegen.report.clock.timeline import Timeline
 from tilewright.codegen.report.estimate import Estimate
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.occupancy import Occupancy
@@ -52,11 +55,20 @@ class KernelEvidence:
     """
     Bytes that the tensor memory accelerator copies for a block if each copy instruction runs once.
     """
+    facts: LaunchFacts | None = field(default=None, compare=False, repr=False)
+    """Input of the clock; None without SASS, or if the kernel's IR is not known."""
 
     def __repr__(self) -> str:
         registers = counted(self.resources.registers, "register")
         bound = "" if self.estimate is None else f", bound by {self.estimate.bound}"
         return f"<KernelEvidence {self.name}: {registers}, {self.occupancy.warps} warps{bound}>"
+
+    @cached_property
+    def clock(self) -> Timeline | None:
+        """
+        Time by the clock, which simulates the machine code; None without SASS or costs from the IR.
+        """
+        return None if self.facts is None else clock(self.facts, self.target)
 
     @property
     def name(self) -> str:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON form of a static report: plain dicts, lists, numbers and strings."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from tilewright.codegen.report.clock.waits import Wait
 from tilewright.codegen.report.evidence import KernelEvidence
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.static_report import StaticReport
@@ -47,6 +49,7 @@ def _kernel(kernel: KernelEvidence) -> dict[str, Any]:
         "traffic": _traffic(kernel),
         "roofline_seconds": kernel.roofline_seconds,
         "estimate": _estimate(kernel),
+        "clock": _clock(kernel),
     }
 
 
@@ -72,3 +75,18 @@ def _estimate(kernel: KernelEvidence) -> dict[str, Any] | None:
         return None
     found = kernel.estimate
     return {"seconds": found.seconds, "bound": found.bound, "parts": dict(found.parts)}
+
+
+def _clock(kernel: KernelEvidence) -> dict[str, Any] | None:
+    found = kernel.clock
+    if found is None:
+        return None
+    return {
+        "seconds": found.seconds,
+        "waits": _shares(found.shares),
+        "lines": [{"line": line.line, "waits": _shares(line.shares)} for line in found.lines],
+    }
+
+
+def _shares(shares: Mapping[Wait, float]) -> dict[str, float]:
+    return {str(wait): share for wait, share in shares.items()}

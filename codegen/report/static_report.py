@@ -20,6 +20,9 @@ from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.machine_code import machine_code
 from tilewright.codegen.nvrtc import CompiledCubin
 from tilewright.codegen.printer import kernels_of
+from tilewright.codegen.report.clock.launch_clock import LaunchFacts
+from tilewright.codegen.report.clock.machine import note_on
+from tilewright.codegen.report.clock.trips import sharing_blocks
 from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
@@ -96,6 +99,8 @@ def static_report(
     codes, notes = _codes(compiled)
     if costs is None:
         notes.append("no estimates: they need IR above CUDA")
+    elif (note := note_on(target)) is not None:
+        notes.append(note)
     kernels = [
         _evidence(
             plan,
@@ -138,7 +143,7 @@ def _codes(compiled: Mapping[str, CompiledCubin]) -> tuple[dict[str, Code], list
     try:
         texts = side_by_side(disassemble, [each.cubin for each in compiled.values()])
     except NvdisasmUnavailable as err:
-        notes = [f"instructions are those of PTX: {err}"]
+        notes = [f"instructions are those of PTX, and there is no clock: {err}"]
         return {name: parse_ptx(each.ptx)[name] for name, each in compiled.items()}, notes
     return {name: parse_sass(text)[name] for name, text in zip(compiled, texts, strict=True)}, []
 
@@ -171,6 +176,31 @@ def _evidence(
         _roofline(mix, cost, target) if cost else None,
         _estimate(code, cost, resident, traffic, launch.cluster, target),
         mix.count(Category.TMA) * _bytes_of_copy(plan, launch),
+        _facts(plan, launch, code, cost, resident, traffic),
+    )
+
+
+def _facts(
+    plan: Plan,
+    launch: Launch,
+    code: Code,
+    cost: KernelCost | None,
+    resident: Occupancy,
+    traffic: Traffic,
+) -> LaunchFacts | None:
+    """Return the input of the clock; None for PTX, for unknown costs, and if no block fits."""
+    if code.language != "SASS" or cost is None or not resident.blocks:
+        return None
+    warps = resident.warps // resident.blocks
+    return LaunchFacts(
+        code,
+        cost,
+        traffic,
+        resident.blocks,
+        warps,
+        launch.cluster,
+        _bytes_of_copy(plan, launch),
+        sharing_blocks(launch.schedule),
     )
 
 

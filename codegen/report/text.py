@@ -9,11 +9,25 @@ Text form of the report on one kernel.
 
 from collections.abc import Iterable, Iterator
 
+from tilewright.codegen.report.clock.timeline import LineWaits, Timeline
+from tilewright.codegen.report.clock.waits import Wait
 from tilewright.codegen.report.evidence import KernelEvidence
 from tilewright.codegen.report.instruction import ACCESSES, Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.resources import Resources
 from tilewright.passes.cost.ledger import bytes_text
+
+_LETTERS = {
+    Wait.MEMORY: "m",
+    Wait.SHARED: "s",
+    Wait.BARRIER: "b",
+    Wait.PIPE: "p",
+    Wait.ISSUE: "i",
+}
+"""Letters of the bars of the clock."""
+
+_BAR, _LINES = 50, 3
+"""Letters for all of the warps' time, and the number of source lines with a bar."""
 
 _UNITS = (Category.HMMA, Category.MATRIX, Category.TMA, Category.ATOMIC)
 """Categories that the line `code` lists before the accesses."""
@@ -45,8 +59,25 @@ def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
         parts = (f"{part} {_microseconds(s)}" for part, s in kernel.estimate.parts.items() if s)
         yield "estimate", f"{_microseconds(kernel.estimate.seconds)} us: {', '.join(parts)}"
         yield "bound by", kernel.estimate.bound
+    if kernel.clock is not None:
+        yield "clock", _clock(kernel.clock)
+        for line in kernel.clock.lines[:_LINES]:
+            yield "", _line_of_clock(line)
     if launch.schedule:
         yield "schedule", launch.schedule
+
+
+def _clock(clock: Timeline) -> str:
+    """Return the time by the clock, and the shares of the warps' time by reason."""
+    waits = ", ".join(f"{wait} {100 * share:.0f} %" for wait, share in clock.shares.items())
+    return f"{_microseconds(clock.seconds)} us (estimate), warps wait for: {waits or 'nothing'}"
+
+
+def _line_of_clock(line: LineWaits) -> str:
+    """Return the waits at a source line as a stacked bar, with a letter for each reason."""
+    bar = "".join(_LETTERS[wait] * round(_BAR * share) for wait, share in line.shares.items())
+    place = f"line {line.line}" if line.line else "no line"
+    return f"{place:<9} {100 * line.share:3.0f} % {bar}".rstrip()
 
 
 def _local_memory(resources: Resources) -> str:

@@ -2,6 +2,7 @@
 """The static report of programs, with all tools and without some."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,11 @@ def test_every_target(rows: ModuleOp, name: str):
     assert kernel.occupancy.max_warps == target(name).max_warps_per_sm
 
 
+def test_a_target_without_a_table_of_the_clock_has_a_note(rows: ModuleOp):
+    (note,) = report_of(rows, target("sm_100a")).notes
+    assert note == "the clock has no table of sm_100a; it uses the one of sm_90a"
+
+
 def test_the_text_has_all_figures(report: StaticReport):
     (kernel,) = report.kernels
     text = str(report)
@@ -71,6 +77,14 @@ def test_the_text_has_all_figures(report: StaticReport):
     assert f"{kernel.occupancy.warps} of 64 warps an SM" in text
     assert "129 KiB at least" in text
     assert "bound by       launch\n" in text
+    assert kernel.clock is not None
+    assert (
+        f"clock          {1e6 * kernel.clock.seconds:.3g} us (estimate), warps wait for: " in text
+    )
+    bars = [
+        line for line in text.splitlines() if re.fullmatch(r" {17}line \d+ +\d+ % [msbpi]*", line)
+    ]
+    assert len(bars) == 3
 
 
 def test_json_is_json(report: StaticReport):
@@ -81,6 +95,9 @@ def test_json_is_json(report: StaticReport):
     assert kernel["traffic"]["minimum_bytes"] == 4 * (2 * 64 * 256 + 256)
     assert kernel["estimate"]["bound"] == "launch"
     assert kernel["code"]["accesses"]["LDG.128"] > 0
+    assert kernel["clock"]["seconds"] > 0
+    assert kernel["clock"]["waits"]["memory"] > 0
+    assert kernel["clock"]["lines"][0]["line"] > 0
 
 
 def two_products(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -115,6 +132,7 @@ def test_cuda_ir_alone_has_no_estimates(rows: ModuleOp):
     report = report_of(lower(rows, Level.CUDA), H100)
     (kernel,) = report.kernels
     assert kernel.estimate is None
+    assert kernel.clock is None
     assert kernel.traffic.source == "buffers"
     assert kernel.traffic.minimum_bytes == 4 * (2 * 64 * 256 + 256)
     assert any("no estimates" in note for note in report.notes)
@@ -157,7 +175,9 @@ def test_without_nvdisasm_there_is_ptx_and_a_note(rows: ModuleOp, monkeypatch: p
     assert kernel.resources.registers > 0  # ptxas prints the registers without a disassembler
     assert kernel.mix.count(Category.LDG) > 0
     assert kernel.estimate is not None
-    assert any("PTX" in note and "pip install" in note for note in report.notes)
+    assert kernel.clock is None
+    assert any("PTX" in note and "no clock" in note for note in report.notes)
+    assert any("pip install" in note for note in report.notes)
 
 
 def test_without_nvrtc_there_is_an_error_that_says_how_to_get_it(

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Order in which a warp executes the instructions of a kernel, with a few steps of each loop.
+
+    prologue, step 1 of the loop, ..., step n of the loop, epilogue
+
+Both sides of a condition are executed, as in the report's estimate, with these exceptions:
+
+* code that starts TMA copies or makes mbarriers is executed by the first warp of a block only;
+* slow paths (calls of functions), and versions of a loop that the estimate does not count, are
+  skipped;
+* loops that wait are executed once, because the simulation of the wait takes their time;
+* blocks that share a result by `last_block`: only the last one executes the code behind the exit of
+  the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tilewright.codegen.report.clock.places import Action, Place
+from tilewright.codegen.report.instruction import Category, Code, Instruction
+from tilewright.codegen.report.loops import Loop, loops
+
+_MOST_PLACES = 60_000
+"""Limit of a route's length; codes of this size are truncated."""
+
+
+@dataclass
+class Route:
+    """Places that the first warp of a block executes, and those of the other warps."""
+
+    first: list[int]
+    others: list[int]
+    steps: dict[Loop, int]
+    """Steps of each loop in the route."""
+    producing: frozenset[int] = field(default_factory=frozenset[int])
+    """Places that only the first warp executes."""
+    exit_first: int | None = None
+    """
+    Length of `first` up to the exit of blocks that leave the rest to the last block; None if all
+    blocks execute all.
+    """
+    exit_others: int | None = None
+
+
+def route_of(
+    code: Code, places: Sequence[Place], trips: Mapping[Loop, float], most_steps: int
+) -> Route:
+    """
+    Return the route of the warps of a block, with at most `most_steps` steps of each loop at a
+    time. `trips` are the steps of the counted loops in the whole kernel.
+    """
+    producing = _producing(code, places)
+    walk = _Walk(code, trips, most_steps, producing)
+    first = walk.run(skips_producing=False)
+    steps = dict(walk.steps)
+    others = walk.run(skips_producing=True) if producing else first
+    exits = _exit(code, first), _exit(code, others)
+    return Route(first, others, steps, producing, *exits)
+
+
+def _exit(code: Code, walked: Sequence[int]) -> int | None:
+    """
+    Return the length of a route up to its first conditional exit behind an atomic operation; None
+    without one.
+    """
+    is_counted = False
+    for index, place in enumerate(walked):
+        instruction = code.instructions[place]
+        is_counted |= instruction.category is Category.ATOMIC
+        if is_counted and instruction.opcode == "EXIT" and instruction.predicate:
+            return index + 1
+    return None
+
+
+def _producing(code: Code, places: Sequence[Place]) -> frozenset[int]:
+    """
+    Return the places that a forward branch skips and that start TMA copies or make mbarriers, which
+    only one thread of a block does.
+    """
+    found: set[int] = set()
+    for place, instruction in enumerate(code.instructions):
+        skipped = _skipped(place, instruction)
+        if any(
+            places[inside].action in (Action.BOX, Action.EXPECT)
+            or code.instructions[inside].opcode.startswith("SYNCS.EXCH")
+            for inside in skipped
+        ):
+            # The smallest of these branches is around the copies, others are around their loop.
+            inner = [p for p in skipped if _starts(code, p, skipped)]
+            if not inner:
+                found.update(skipped)
+    return frozenset(found)
+
+
+def _starts(code: Code, place: int, around: range) -> bool:
+    """True if a forward branch at `place` skips a part of `around` that copies boxes."""
+    skipped = _skipped(place, code.instructions[place])
+    return bool(skipped) and any(
+        code.instructions[inside].category is Category.TMA for inside in skipped if inside in around
+    )
+
+
+def _skipped(place: int, instruction: Instruction) -> range:
+    """Return the places that a conditional forward branch skips; empty for other instructions."""
+    target = instruction.target
+    if target is None or not instruction.falls_through or not instruction.opcode.startswith("BRA"):
+        return range(0)
+    return range(place + 1, target)
+
+
+class _Walk:
+    """Walk through the code of a kernel as a warp does it."""
+
+    def __init__(
+        self,
+        code: Code,
+        trips: Mapping[Loop, float],
+        most_steps: int,
+        producing: frozenset[int],
+    ):
+        self.code = code
+        self.producing = producing
+        self.by_start = {loop.start: loop for loop in trips}
+        self.uncounted = {loop.start for loop in loops(code)} - set(self.by_start)
+        self.goal = {
+            loop: min(most_steps, max(1, round(_at_a_time(loop, trips)))) for loop in trips
+        }
+        self.is_endless = {loop: _is_endless(code, loop) for loop in trips}
+        self.steps: dict[Loop, int] = {}
+
+    def run(self, *, skips_producing: bool) -> list[int]:
+        """Return the places in the order of execution."""
+        self.steps = dict.fromkeys(self.goal, 0)
+        left: dict[Loop, int] = {}
+        found: list[int] = []
+        instructions = self.code.instructions
+        place, before = 0, -1
+        while 0 <= place < len(instructions) and len(found) < _MOST_PLACES:
+            instruction = instructions[place]
+            if loop := self.by_start.get(place):
+                if before not in loop.whole:
+                    left[loop] = self.goal[loop] + self.is_endless[loop]
+                left[loop] -= 1
+                self.steps[loop] += 1
+            if not _is_polling(instruction):
+                found.append(place)
+            before = place
+            place = self._next(place, instruction, left, skips_producing)
+        return found
+
+    def _next(
+        self, place: int, instruction: Instruction, left: Mapping[Loop, int], skips_producing: bool
+    ) -> int:
+        """Return the place after `place`; -1 at the end."""
+        target, after = instruction.target, place + 1
+        if target is None or not instruction.opcode.startswith(("BRA", "JMP")):
+            return after if instruction.falls_through else -1
+        if target <= place:
+            loop = self.by_start.get(target)
+            if loop is None:
+                return after  # polls, or is a version of a loop that does not count
+            return target if left[loop] > 0 else after
+        if not instruction.falls_through:
+            return target
+        inside = [loop for loop in left if place in loop.whole and target not in loop.whole]
+        if inside:  # leaves a loop whose back edge is unconditional
+            is_last = all(left[loop] <= 0 for loop in inside)
+            return target if is_last and self.is_endless[inside[0]] else after
+        return target if self._skips(range(after, target), skips_producing) else after
+
+    def _skips(self, skipped: range, skips_producing: bool) -> bool:
+        """True if a forward branch over the places `skipped` is taken."""
+        if skipped and skipped[0] in self.producing:
+            return skips_producing
+        instructions = self.code.instructions
+        has_call = any(instructions[place].opcode.startswith("CALL") for place in skipped)
+        has_version = any(place in self.uncounted for place in skipped)
+        has_counted = any(place in self.by_start for place in skipped)
+        return has_call or (has_version and not has_counted)
+
+
+def _at_a_time(loop: Loop, trips: Mapping[Loop, float]) -> float:
+    """Return the steps that a loop runs each time that it is entered."""
+    around = [other for other in trips if loop.whole < other.whole]
+    nearest = min(around, key=lambda other: len(other.whole), default=None)
+    return trips[loop] / (trips[nearest] if nearest else 1)
+
+
+def _is_endless(code: Code, loop: Loop) -> bool:
+    """True if a back edge of a loop is unconditional, and the loop ends in its middle."""
+    return any(
+        code.instructions[place].target == loop.start and not code.instructions[place].falls_through
+        for place in loop.whole
+    )
+
+
+def _is_polling(instruction: Instruction) -> bool:
+    """True for the second test of an mbarrier and the pause before it, after a failed first one."""
+    return instruction.opcode.startswith("NANOSLEEP") or (
+        instruction.opcode.startswith("SYNCS.PHASECHK") and "TRYWAIT" not in instruction.opcode
+    )
