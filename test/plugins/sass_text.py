@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand-written SASS, with the scheduling information that the clock needs."""
 
+from dataclasses import replace
+
 from tilewright.codegen.report.control_code import ControlCode
-from tilewright.codegen.report.instruction import Code, Instruction
+from tilewright.codegen.report.instruction import Code
 from tilewright.codegen.report.sass import parse_sass
 
 
@@ -17,11 +19,7 @@ def sass(*lines: str, control: dict[int, ControlCode] | None = None) -> Code:
     (code,) = parse_sass("\n".join(text)).values()
     found = control or {}
     instructions = [
-        _with_control(instruction, found.get(place, ControlCode()))
+        replace(instruction, control=found.get(place, ControlCode()))
         for place, instruction in enumerate(code.instructions)
     ]
     return Code("SASS", tuple(instructions))
-
-
-def _with_control(instruction: Instruction, control: ControlCode) -> Instruction:
-    return Instruction(**{**vars(instruction), "control": control, "clocks": control.stall})
