@@ -73,7 +73,7 @@ def test_a_fit_finds_a_constant_and_a_factor():
 
 
 def test_constants_are_fitted_on_one_half_and_tested_on_the_other():
-    rows = [
+    rows: list[clock_error.Row] = [
         {
             "name": f"row{n}",
             "device": "h100-sxm",

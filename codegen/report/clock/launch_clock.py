@@ -29,11 +29,11 @@ from tilewright.passes.cost.launch_cost import KernelCost
 LAUNCH_SECONDS = 0.8e-6
 """Seconds of an empty kernel, measured on an H100 (`benchmarks/gpu_check.py`, `micro launch`)."""
 
-_MOST_ISSUED = 60_000
+_MOST_ISSUED = 50_000
 """Instructions to simulate in a run, about; 100,000 take a second."""
 
 _MOST_STEPS = 6
-_LEAST_STEPS = 3
+_LEAST_STEPS = 2
 """Steps of each loop in the shorter of two simulations; the first ones fill the pipeline."""
 
 _SHOWN_LINES = 8
@@ -120,7 +120,8 @@ class _Clock:
         if earlier:
             joining = resident // self.facts.sharing
             clocks += earlier * self._round(resident, blocks, earlier, joining)
-        return clocks
+        last, _ = self.runs[0]
+        return clocks + max(0.0, last.stored - last.clocks)
 
     def _round(self, blocks: int, of_grid: int, weight: float, joining: int) -> float:
         """
@@ -162,11 +163,12 @@ class _Clock:
         joining = max(1, blocks // self.facts.sharing)
         run = self._simulate(self.route, blocks, self.facts.cost.blocks, joining, resident)
         self.runs.append((run, most / blocks))
+        end = max(run.clocks, run.stored)
         if blocks == most:
-            return run.clocks
+            return end
         last = blocks // resident - 1
         period = run.starts[last * resident] - run.starts[(last - 1) * resident]
-        return run.clocks + (most - blocks) / resident * period
+        return end + (most - blocks) / resident * period
 
     def _simulate(
         self, route: Route, blocks: int, of_grid: int, joining: int, resident: int | None = None

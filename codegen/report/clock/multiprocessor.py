@@ -42,6 +42,9 @@ class Run:
     """Result of a simulation."""
 
     clocks: float = 0.0
+    """Time at which the last warp ends."""
+    stored: float = 0.0
+    """Time at which all stores have reached memory."""
     starts: list[float] = field(default_factory=list[float])
     """Time at which each block starts."""
     step_clocks: dict[int, float] = field(default_factory=dict[int, float])
@@ -90,7 +93,7 @@ class Multiprocessor:
             Action.SHUFFLE: self._shuffle,
             Action.REMOTE: lambda _, __, now: now + machine.remote_latency,
             Action.LOAD: self._load,
-            Action.STORE: self._load,
+            Action.STORE: self._store,
             Action.COPY: self._copy,
             Action.BOX: self._box,
             Action.GROUP: self._group,
@@ -256,6 +259,11 @@ class Multiprocessor:
 
     def _load(self, _: Warp, place: Place, __: float) -> float:
         return self._flight.request(self._shared_free, place.amount)
+
+    def _store(self, warp: Warp, place: Place, now: float) -> float:
+        done = self._load(warp, place, now)
+        self._result.stored = max(self._result.stored, done)
+        return done
 
     def _copy(self, warp: Warp, place: Place, _: float) -> float:
         done = self._flight.request(self._shared_free, place.amount)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of whole launches by the clock: rounds, loops that are cut, and shares of waits."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -37,6 +39,7 @@ SIMT = (
 )
 
 
+@cache
 def rows(number: int) -> KernelEvidence:
     module = tilewright.capture(
         torch.nn.RMSNorm(2048, device="meta"), torch.zeros(number, 2048, device="meta")
@@ -45,6 +48,7 @@ def rows(number: int) -> KernelEvidence:
     return kernel
 
 
+@cache
 def product(k: int) -> Timeline:
     text = PRODUCT.replace("{K}", str(k))
     (kernel,) = report_of(scheduled(text, SIMT), H100).kernels

@@ -74,6 +74,12 @@ def test_an_instruction_waits_for_its_scoreboard():
     assert found.meter.clocks[Wait.MEMORY][1] == pytest.approx(705, abs=5)
 
 
+def test_stores_are_not_waited_for():
+    found = run(sass("STG.E desc[UR4][R2.64], R5", "EXIT"), 1)
+    assert found.clocks < 10
+    assert found.stored > 700
+
+
 def test_all_warps_wait_at_a_barrier_for_the_slowest():
     code = sass(
         "LDG.E R4, desc[UR4][R2.64]",
