@@ -12,7 +12,8 @@ their names only. Constants are fitted on the first half, and errors are those o
 * `clock`, `estimate`: as the report prints them, nothing fitted;
 * `clock fitted`, `estimate fitted`: a constant plus a factor, for each data set and device;
 * `waves`: for products of cuBLAS, a constant plus waves of blocks times multiply-adds, operands and
-  results of a tile, each with a constant. It is fitted on the first half of all rows of the file.
+  results of a tile, each with a constant. It is fitted on the first half of all rows of the file;
+  `waves, all rows` are its errors for the second half of all rows.
 """
 
 import argparse
@@ -128,7 +129,7 @@ def summary(rows: Sequence[Row], waves: Mapping[str, float]) -> dict[str, Any]:
                 "constants": [round(float(weight), 4) for weight in weights],
                 **_by_class(second, dict(zip([r["name"] for r in second], modelled, strict=True))),
             }
-    if waves:
+    if waves and second:
         found["waves"] = _by_class(second, {r["name"]: waves[r["name"]] for r in second})
     return found
 
@@ -184,7 +185,21 @@ def summaries(folder: Path) -> dict[str, Any]:
             waves = by_waves([row for row in every if row.device == device])
             of_device = [row for row in rows if row["device"] == device]
             found[f"{data} {device}"] = summary(of_device, waves)
+            if waves:
+                found[f"{data} {device}"]["waves, all rows"] = _of_waves(every, device, waves)
     return found
+
+
+def _of_waves(
+    every: Sequence[MeasuredTime], device: str, waves: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return the errors of the model of waves for the second half of all rows of a device."""
+    rows = [
+        {"name": row.name, "us": 1e6 * row.seconds}
+        for row in every
+        if row.device == device and half_of(row.name) == 1
+    ]
+    return _by_class(rows, waves)
 
 
 def _stored(data: str) -> list[Row]:
