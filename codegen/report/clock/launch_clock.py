@@ -187,10 +187,13 @@ class _Clock:
             self.machine.l2_latency,
             min(1.0, facts.cost.global_bytes / asked) if asked else 1.0,
         )
-        starts = frozenset(loop.start for loop in self.trips)
+        inner = {
+            loop.start: [other.start for other in self.trips if other.whole < loop.whole]
+            for loop in self.trips
+        }
         instructions = facts.code.instructions
         made = sum(each.opcode.startswith("SYNCS.EXCH") for each in instructions)
-        sm = Multiprocessor(self.places, route, starts, self.machine, rates, max(1, made // 2))
+        sm = Multiprocessor(self.places, route, inner, self.machine, rates, max(1, made // 2))
         return sm.run(blocks, resident or blocks, facts.warps, joining)
 
 

@@ -9,7 +9,7 @@ L1, one wavefront a clock, and the memory (`flight.py`).
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf
@@ -60,7 +60,7 @@ class Multiprocessor:
         self,
         places: Sequence[Place],
         route: Route,
-        loop_starts: frozenset[int],
+        inner_loops: Mapping[int, Sequence[int]],
         machine: Machine,
         rates: MemoryRates,
         slots: int,
@@ -69,7 +69,8 @@ class Multiprocessor:
         self.route = route
         self.machine = machine
         self.slots = slots
-        self._loop_starts = loop_starts
+        self._inner_loops = inner_loops
+        """Starts of the loops inside each loop, by its start."""
         self._scoreboards = [place.control.waits for place in places]
         self._boxes = _boxes_of_fills(places, route.first)
         self._flight = Flight(rates)
@@ -153,7 +154,7 @@ class Multiprocessor:
         """
         warps = [warp for warps in self._warps for warp in warps]
         for warp in warps:
-            warp.block.arrived.clear()
+            warp.block.forget_waits()
             warp.resume(max(free[Pipe.CONTROL] for free in self._free), Wait.BARRIER)
         self._wake(warps)
 
@@ -188,7 +189,7 @@ class Multiprocessor:
         place = self.places[number]
         free = self._free[scheduler]
         self._meter(warp, number, max(warp.ready, free[place.pipe]), now)
-        if number in self._loop_starts:
+        if number in self._inner_loops:
             self._note_step(warp, number, now)
         self._result.issued += 1
         warp.at += 1
@@ -219,6 +220,8 @@ class Multiprocessor:
 
     def _note_step(self, warp: Warp, start: int, now: float) -> None:
         """Record the time since the warp's previous visit of a loop's start."""
+        for inner in self._inner_loops[start]:
+            warp.visited.pop(inner, None)  # is entered again
         visits, before = warp.visited.get(start, (0, now))
         if visits >= 2:
             self._steps.setdefault(start, []).append(now - before)

@@ -79,8 +79,8 @@ def _producing(code: Code, places: Sequence[Place]) -> frozenset[int]:
     only one thread of a block does.
     """
     found: set[int] = set()
-    for place, instruction in enumerate(code.instructions):
-        skipped = _skipped(place, instruction)
+    for place in range(len(code.instructions)):
+        skipped = _skipped(code, place)
         if any(
             places[inside].action in (Action.BOX, Action.EXPECT)
             or code.instructions[inside].opcode.startswith("SYNCS.EXCH")
@@ -95,18 +95,27 @@ def _producing(code: Code, places: Sequence[Place]) -> frozenset[int]:
 
 def _starts(code: Code, place: int, around: range) -> bool:
     """True if a forward branch at `place` skips a part of `around` that copies boxes."""
-    skipped = _skipped(place, code.instructions[place])
-    return bool(skipped) and any(
-        code.instructions[inside].category is Category.TMA for inside in skipped if inside in around
+    skipped = _skipped(code, place)
+    return skipped.stop <= around.stop and any(
+        code.instructions[inside].category is Category.TMA for inside in skipped
     )
 
 
-def _skipped(place: int, instruction: Instruction) -> range:
-    """Return the places that a conditional forward branch skips; empty for other instructions."""
+def _skipped(code: Code, place: int) -> range:
+    """
+    Return the places that a conditional forward branch skips. The range is empty for other
+    instructions, and for branches to rare code behind the end of the kernel.
+    """
+    instruction = code.instructions[place]
     target = instruction.target
     if target is None or not instruction.falls_through or not instruction.opcode.startswith("BRA"):
         return range(0)
-    return range(place + 1, target)
+    skipped = range(place + 1, target)
+    is_end = any(
+        code.instructions[inside].opcode == "EXIT" and not code.instructions[inside].predicate
+        for inside in skipped
+    )
+    return range(0) if is_end else skipped
 
 
 class _Walk:
@@ -167,7 +176,7 @@ class _Walk:
         if inside:  # leaves a loop whose back edge is unconditional
             is_last = all(left[loop] <= 0 for loop in inside)
             return target if is_last and self.is_endless[inside[0]] else after
-        return target if self._skips(range(after, target), skips_producing) else after
+        return target if self._skips(_skipped(self.code, place), skips_producing) else after
 
     def _skips(self, skipped: range, skips_producing: bool) -> bool:
         """True if a forward branch over the places `skipped` is taken."""

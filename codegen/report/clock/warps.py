@@ -195,6 +195,12 @@ class BlockState:
             warp.resume(release, Wait.BARRIER)
         return resumed
 
+    def forget_waits(self) -> None:
+        """Forget all blocked warps, which the caller resumes."""
+        self.arrived.clear()
+        self.waiting.clear()
+        self.waiting_to_fill = None
+
     def _resumed(self) -> list[Warp]:
         """Resume and return the warps that wait for a group whose copies have begun."""
         resumed = [(number, warp) for number, warp in self.waiting if number < self.fills]

@@ -12,6 +12,7 @@ from tilewright.codegen.report.clock.route import route_of
 from tilewright.codegen.report.clock.waits import Wait
 from tilewright.codegen.report.control_code import ControlCode
 from tilewright.codegen.report.instruction import Code
+from tilewright.codegen.report.loops import loops
 from tilewright.dialects.target import target
 
 H100 = target("sm_90a")
@@ -28,7 +29,7 @@ def run(
     slots: int = 1,
 ) -> Run:
     places = places_of(code, H100, MACHINE, box_bytes)
-    sm = Multiprocessor(places, route_of(code, places, {}, 1), frozenset(), MACHINE, RATES, slots)
+    sm = Multiprocessor(places, route_of(code, places, {}, 1), {}, MACHINE, RATES, slots)
     return sm.run(blocks, resident or blocks, warps, blocks)
 
 
@@ -153,3 +154,35 @@ def test_warps_that_wait_for_each_other_forever_go_on():
         "EXIT",
     )
     assert run(code, 4, box_bytes=128).issued == 4 * 3 + 2
+
+
+def test_a_warp_that_went_on_is_not_resumed_later():
+    # Other warps wait for a group that the first warp opens after they have been resumed.
+    code = sass(
+        "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R6+URZ], R2",
+        "@P0 BRA `(.L_x_0)",
+        "SYNCS.ARRIVE.TRANS64 RZ, [UR13], R2",
+        "UTMALDG.2D [UR12], [UR10]",
+        ".L_x_0:",
+        "EXIT",
+    )
+    assert run(code, 4, box_bytes=128).issued == 4 * 3 + 2
+
+
+def test_steps_of_an_inner_loop_are_those_since_it_was_entered():
+    code = sass(
+        ".L_x_0:",
+        *["FADD R1, R1, R1"] * 50,
+        ".L_x_1:",
+        "FFMA R3, R3, R3, R4",
+        "@P1 BRA `(.L_x_1)",
+        "@P0 BRA `(.L_x_0)",
+        "EXIT",
+    )
+    places = places_of(code, H100, MACHINE, 0)
+    trips = {loop: 3.0 if loop.start == 0 else 12.0 for loop in loops(code)}
+    route = route_of(code, places, trips, 4)
+    sm = Multiprocessor(places, route, {0: [50], 50: []}, MACHINE, RATES, 1)
+    steps = sm.run(1, 1, 1, 1).step_clocks
+    assert steps[50] == pytest.approx(2)
+    assert steps[0] == pytest.approx(50 + 4 * 2 + 1)

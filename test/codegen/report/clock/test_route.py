@@ -85,6 +85,25 @@ def test_only_the_first_warp_copies_boxes():
     assert found.producing == {1, 2}
 
 
+def test_waits_behind_the_end_of_the_kernel_are_not_executed():
+    code = sass(
+        "@P0 BRA `(.L_x_0)",
+        "@!P1 BRA `(.L_x_1)",
+        ".L_x_2:",
+        "UTMALDG.2D [UR12], [UR10]",
+        ".L_x_0:",
+        "FADD R1, R1, R1",
+        "EXIT",
+        ".L_x_1:",
+        "NOP",
+        "BRA `(.L_x_2)",
+    )
+    found = route(code, {})
+    assert found.first == [0, 1, 2, 3, 4]
+    assert found.others == [0, 3, 4]
+    assert found.producing == {1, 2}
+
+
 def test_blocks_leave_the_join_to_the_last_one():
     code = sass(
         "ATOMG.E.INC.STRONG.GPU PT, R4, desc[UR6][R4.64], R7",
