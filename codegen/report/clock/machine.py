@@ -11,8 +11,8 @@ Sources of the rates:
 * `Target.mma_clocks`: rate of matrix instructions, with sources in `dialects/target.py`.
 
 Latencies in clocks: Jia et al. (Volta, 2018) and Luo et al. (Hopper, 2024), as in
-`critical_path.py`; those of memory on the H100 are *micro*. Latencies that have no source for a
-target are those of the H100.
+`critical_path.py`; those of memory on the H100 are *micro*, those on the A100 are assumed. Other
+latencies that have no source for a target are those of the H100.
 """
 
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class Machine:
     constant_latency: int = 25
     """Clocks of special registers and indexed constants."""
     remote_latency: int = 200
-    """Clocks of a load from another block's shared memory (Luo et al.: 180 to 213)."""
+    """Clocks of a load from another block's shared memory (Luo et al.: about 180)."""
     memory_latency: float = 700
     """Clocks of a load from device memory without other loads (micro: 700.6)."""
     l2_latency: float = 293
@@ -79,7 +79,7 @@ class Machine:
 
 
 _MACHINES = {
-    # guide, 8.0: 64 float32, 64 integer, 32 double results; Luo et al.: latencies of memory
+    # guide, 8.0: 64 float32, 64 integer, 32 double results; latencies of memory are assumed
     "sm_80": Machine(2, 2, 2, 4, second_read=0, memory_latency=560, l2_latency=262),
     # guide, 8.6: 128 float32, 64 integer, 2 double results
     "sm_86": Machine(1, 2, 2, 64),
