@@ -57,6 +57,7 @@ _PASSES: dict[str, str] = {
     "plan-schedules": "tile.planner.plan_schedules:PlanSchedulesPass",
     "tileify": "tile.tileify:TileifyPass",
     "skip-masks": "kernel.skip_masks:SkipMasksPass",
+    "sum-threads-last": "kernel.sum_threads_last:SumThreadsLastPass",
     "join-registers": "kernel.join_registers:JoinRegistersPass",
     "split-joins": "kernel.split_joins:SplitJoinsPass",
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",

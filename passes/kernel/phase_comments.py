@@ -237,7 +237,7 @@ def _outputs(op: loop.ReduceOp) -> str:
     launch = op.parent_op()
     if not isinstance(launch, tile.LaunchOp):
         return ""
-    users = [use.operation for result in op.results for use in result.uses]
+    users = [use.operation for use in op.results[-1].uses]  # the divisor of a softmax is no output
     joined = {axis for user in users if isinstance(user, tile.CombineOp) for axis in user.axes}
     varying = varies_along(op, {}) - joined
     own = [a for a in launch.bound_axes() if a.value in varying and a.level is not Level.BLOCK]
