@@ -18,7 +18,14 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+    AffineMap,
+)
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import extent_of
@@ -116,6 +123,30 @@ def steps_of(axes: Iterable[SSAValue]) -> int:
     Return the number of steps of a nest over `axes`; values that are not axes count as one step.
     """
     return prod(extent_of(axis) or 1 for axis in axes)
+
+
+def quotients_of(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
+    """Return the indices that subscripts divide, each one alone, with the divisors."""
+    found: list[tuple[SSAValue, int]] = []
+    for expr in (inner for result in load.map.data.results for inner in result.dfs()):
+        match expr:
+            case AffineBinaryOpExpr(
+                AffineBinaryOpKind.FloorDiv, AffineDimExpr(dim), AffineConstantExpr(divisor)
+            ):
+                found.append((load.indices[dim], divisor))
+            case _:
+                pass
+    return found
+
+
+def only_divided(op: Operation) -> set[SSAValue]:
+    """Return the indices of a load that all its subscripts divide; none for other ops."""
+    if not isinstance(op, loop.LoadOp) or op.mask is not None:
+        return set()
+    divided = [index for index, _ in quotients_of(op)]
+    exprs = (inner for result in op.map.data.results for inner in result.dfs())
+    used = [op.indices[expr.position] for expr in exprs if isinstance(expr, AffineDimExpr)]
+    return {index for index in divided if used.count(index) == divided.count(index)}
 
 
 class Subscript(NamedTuple):

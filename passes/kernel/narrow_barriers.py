@@ -17,12 +17,14 @@ becomes
 If a block has a single warp, every barrier becomes a warp barrier. Otherwise subscripts must prove
 that no warp waits for another, for each pair of accesses that a barrier orders (`phases`). One warp
 touches some range of elements in the first access, another warp a range in the second. The ranges
-must be disjoint along at least one axis.
+must be disjoint along at least one axis. Different slots of a ring are disjoint, too
+(`slots_of_step.py`).
 """
 
 from collections.abc import Sequence
 
 from xdsl.context import Context
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -36,7 +38,8 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.memory_access import Access, accesses_of
-from tilewright.passes.kernel.phases import Phases
+from tilewright.passes.kernel.phases import Phases, is_barrier
+from tilewright.passes.kernel.slots_of_step import are_apart
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("k", 11, "narrow_barriers")
@@ -54,20 +57,28 @@ def reason_against(op: kernel.BarrierOp, phases: Phases, threads: int) -> str | 
     names = {
         (memory and memory.name_hint) or "memory"
         for memory, before, after in phases.ordered_by(op)
-        if memory is None or _may_cross(memory, before, after, threads)
+        if memory is None or _may_cross(memory, op, before, after, threads)
     }
     if not names:
         return None
     return f"a barrier orders accesses of several warps to %{', %'.join(sorted(names))}"
 
 
-def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: int) -> bool:
-    """True if a warp may touch in `after` an element that another warp has touched in `before`."""
+def _may_cross(
+    memory: SSAValue, barrier: Operation, before: Operation, after: Operation, threads: int
+) -> bool:
+    """
+    True if a warp may touch in `after` an element that another warp has touched in `before`, with
+    no other barrier between them.
+    """
     earlier, later = (
         [access for access in accesses_of(op) if access.memref is memory] for op in (before, after)
     )
     if not earlier or not later:  # subscripts do not show which elements the op touches
         return True
+    step = _step_between(barrier, before, after)
+    if step is not None and all(are_apart(one, other, step) for one in earlier for other in later):
+        return False
     warps = [range(low, min(low + WARP_SIZE, threads)) for low in range(0, threads, WARP_SIZE)]
     firsts = [[_box(access, warp) for warp in warps] for access in earlier]
     seconds = [[_box(access, warp) for warp in warps] for access in later]
@@ -79,6 +90,25 @@ def _may_cross(memory: SSAValue, before: Operation, after: Operation, threads: i
         for beside, other in enumerate(second)
         if at != beside
     )
+
+
+def _step_between(barrier: Operation, before: Operation, after: Operation) -> SSAValue | None:
+    """
+    Return the index of the loop around `barrier` if all pairs of `before` and `after` that only
+    `barrier` orders are in one step of it, or None. Another barrier of the block must be in the
+    body of the loop, outside of branches and inner loops.
+    """
+    body, around = barrier.parent, barrier.parent_op()
+    if body is None or not isinstance(around, scf.ForOp):
+        return None
+    first, second = body.find_ancestor_op_in_block(before), body.find_ancestor_op_in_block(after)
+    if first is None or second is None:
+        return None
+    if not first.is_before_in_block(barrier) or not barrier.is_before_in_block(second):
+        return None
+    if not any(op is not barrier and is_barrier(op) for op in body.ops):
+        return None
+    return body.args[0]
 
 
 def _box(access: Access, warp: range) -> Box:

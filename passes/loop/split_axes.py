@@ -26,19 +26,12 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-)
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.passes.facts.nest import reducing_nest
+from tilewright.passes.facts.nest import quotients_of, reducing_nest
 from tilewright.passes.facts.roles import is_contraction
 from tilewright.passes.loop.nest_axes import over_axes, replace_nest
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -63,24 +56,10 @@ def largest_groups(nest: loop.ForOp) -> Quotient | None:
         Quotient(axes.index(axis), divisor)
         for load in ops_in(nest)
         if isinstance(load, loop.LoadOp)
-        for axis, divisor in _divided(load)
+        for axis, divisor in quotients_of(load)
         if axis in axes and extents[axes.index(axis)] % divisor == 0
     ]
     return max(found, key=lambda quotient: quotient.divisor, default=None)
-
-
-def _divided(load: loop.LoadOp) -> list[tuple[SSAValue, int]]:
-    """Return the indices that subscripts divide, each one alone, with the divisors."""
-    found: list[tuple[SSAValue, int]] = []
-    for expr in (inner for result in load.map.data.results for inner in result.dfs()):
-        match expr:
-            case AffineBinaryOpExpr(
-                AffineBinaryOpKind.FloorDiv, AffineDimExpr(dim), AffineConstantExpr(divisor)
-            ):
-                found.append((load.indices[dim], divisor))
-            case _:
-                pass
-    return found
 
 
 def split(nest: loop.ForOp, quotient: Quotient) -> loop.ForOp:

@@ -31,7 +31,7 @@ from tilewright.dialects.axes import AxesOp
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.cost.instruction_costs import instructions
-from tilewright.passes.facts.nest import nest_block, steps_of
+from tilewright.passes.facts.nest import needed_by, nest_block, only_divided, steps_of
 from tilewright.passes.facts.products import (
     Factor,
     Product,
@@ -209,13 +209,25 @@ def _is_of_matrices(
     varies: Mapping[Operation, frozenset[SSAValue]],
     axes: frozenset[SSAValue],
 ) -> bool:
-    """True if each factor varies with one of `axes` with which the other does not vary."""
-    left, right = (
-        varies[factor.value.owner] & axes
-        for factor in (product.left, product.right)
-        if isinstance(factor.value.owner, Operation)
-    )
-    return bool(left - right and right - left)
+    """
+    True if each factor varies with one of `axes` with which the other does not vary, or varies only
+    by groups: heads of queries that share their keys are rows of one product (`split-axes`).
+    """
+    values = product.left.value, product.right.value
+    left, right = (_axes_of(value, varies) & axes for value in values)
+    one, other = (each - _divided(v, each) for v, each in zip(values, (left, right), strict=True))
+    return bool((left - right or one - other) and (right - left or other - one))
+
+
+def _divided(value: SSAValue, axes: frozenset[SSAValue]) -> frozenset[SSAValue]:
+    """Return those of `axes` that the ops which compute `value` use only as `axis floordiv n`."""
+    if not isinstance(value.owner, Operation) or value.owner.parent is None:
+        return frozenset()
+    ops, _ = needed_by([*value.owner.parent.ops], [value])
+    every = [(op, only_divided(op)) for op in ops_in(*ops)]
+    return axes - {
+        operand for op, divided in every for operand in op.operands if operand not in divided
+    }
 
 
 def _free(factor: Factor) -> Iterator[Operation]:

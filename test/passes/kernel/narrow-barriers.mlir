@@ -165,3 +165,98 @@ kernel.func grid 1 block 64 @matrices(%x: memref<64x8xf16>) -> (%out: memref<64x
     loop.store %0, %out[%t, %i] : memref<64x16xf16>
   }
 }
+
+// A step stores to the slot of the next one and loads from its own, and all threads are at the same
+// step. Only the second barrier can be narrowed: rows of warps are passed on by %row.
+// CHECK-LABEL: @slots
+// CHECK:         scf.for
+// CHECK-NEXT:      kernel.barrier
+// CHECK:           kernel.warp_barrier
+kernel.func grid 1 block 64 @slots(%x: memref<9x64xf32>) -> (%out: memref<8x64xf32>) {
+  %t = kernel.thread_id
+  %first = arith.constant 0 : index
+  %end = arith.constant 8 : index
+  %step = arith.constant 1 : index
+  %ring = kernel.shared : memref<2x64xf32, 3 : i64>
+  %row = kernel.shared : memref<2x32xf32, 3 : i64>
+  %0 = loop.load %x[0, %t] : memref<9x64xf32>
+  loop.store %0, %ring[0, %t] : memref<2x64xf32, 3 : i64>
+  scf.for %k = %first to %end step %step {
+    kernel.barrier
+    %next = kernel.index [%k + 1]
+    %slot = kernel.index [%next mod 2]
+    %1 = loop.load %x[%next, %t] : memref<9x64xf32>
+    loop.store %1, %ring[%slot, %t] : memref<2x64xf32, 3 : i64>
+    loop.store %1, %row[%t floordiv 32, %t mod 32] : memref<2x32xf32, 3 : i64>
+    kernel.barrier
+    %2 = loop.load %ring[%k mod 2, 63 - %t] : memref<2x64xf32, 3 : i64>
+    %3 = loop.load %row[%t floordiv 32, 31 - %t mod 32] : memref<2x32xf32, 3 : i64>
+    %4 = arith.addf %2, %3 : f32
+    loop.store %4, %out[%k, %t] : memref<8x64xf32>
+  }
+}
+
+// In a ring of two slots, the step after the next has the slot of this step.
+// CHECK-LABEL: @same_slot
+// CHECK:         kernel.barrier
+// CHECK-NOT:     kernel.warp_barrier
+// CHECK:         kernel.barrier
+// REMARK:        skipped at same_slot: a barrier orders accesses of several warps to %ring
+kernel.func grid 1 block 64 @same_slot(%x: memref<9x64xf32>) -> (%out: memref<7x64xf32>) {
+  %t = kernel.thread_id
+  %first = arith.constant 0 : index
+  %end = arith.constant 7 : index
+  %step = arith.constant 1 : index
+  %ring = kernel.shared : memref<2x64xf32, 3 : i64>
+  scf.for %k = %first to %end step %step {
+    kernel.barrier
+    %1 = loop.load %x[%k + 2, %t] : memref<9x64xf32>
+    loop.store %1, %ring[(%k + 2) mod 2, %t] : memref<2x64xf32, 3 : i64>
+    kernel.barrier
+    %2 = loop.load %ring[%k mod 2, 63 - %t] : memref<2x64xf32, 3 : i64>
+    loop.store %2, %out[%k, %t] : memref<7x64xf32>
+  }
+}
+
+// Without another barrier, a warp may store in the next step what another still loads.
+// CHECK-LABEL: @steps_apart
+// CHECK:         kernel.barrier
+// REMARK:        skipped at steps_apart: a barrier orders accesses of several warps to %ring
+kernel.func grid 1 block 64 @steps_apart(%x: memref<9x64xf32>) -> (%out: memref<8x64xf32>) {
+  %t = kernel.thread_id
+  %first = arith.constant 0 : index
+  %end = arith.constant 8 : index
+  %step = arith.constant 1 : index
+  %ring = kernel.shared : memref<3x64xf32, 3 : i64>
+  %0 = loop.load %x[0, %t] : memref<9x64xf32>
+  loop.store %0, %ring[0, %t] : memref<3x64xf32, 3 : i64>
+  scf.for %k = %first to %end step %step {
+    %1 = loop.load %x[%k + 1, %t] : memref<9x64xf32>
+    loop.store %1, %ring[(%k + 1) mod 3, %t] : memref<3x64xf32, 3 : i64>
+    kernel.barrier
+    %2 = loop.load %ring[%k mod 3, 63 - %t] : memref<3x64xf32, 3 : i64>
+    loop.store %2, %out[%k, %t] : memref<8x64xf32>
+  }
+}
+
+// Slots that depend on the thread differ from warp to warp.
+// CHECK-LABEL: @slots_of_threads
+// CHECK:         kernel.barrier
+// CHECK-NOT:     kernel.warp_barrier
+// CHECK:         kernel.barrier
+// REMARK:        skipped at slots_of_threads: a barrier orders accesses of several warps to %ring
+kernel.func grid 1 block 64 @slots_of_threads(%x: memref<9x64xf32>) -> (%out: memref<8x64xf32>) {
+  %t = kernel.thread_id
+  %first = arith.constant 0 : index
+  %end = arith.constant 8 : index
+  %step = arith.constant 1 : index
+  %ring = kernel.shared : memref<2x64xf32, 3 : i64>
+  scf.for %k = %first to %end step %step {
+    kernel.barrier
+    %1 = loop.load %x[%k + 1, %t] : memref<9x64xf32>
+    loop.store %1, %ring[(%t floordiv 32 + %k + 1) mod 2, %t] : memref<2x64xf32, 3 : i64>
+    kernel.barrier
+    %2 = loop.load %ring[(%t floordiv 32 + %k) mod 2, 63 - %t] : memref<2x64xf32, 3 : i64>
+    loop.store %2, %out[%k, %t] : memref<8x64xf32>
+  }
+}

@@ -79,6 +79,34 @@ def test_declined(parse: Parse):
         assert not matrix_ops(kernel).free
 
 
+# Scores of a single query: heads of queries that share their keys are rows of a product.
+ONE_QUERY = """
+loop.kernel @k(%q: memref<32x64xbf16>, %keys: memref<HEADSx100x64xbf16>)
+    -> (%out: memref<32x100xf32>) {
+  loop.for %h in 32, %j in 100 {
+    %s = loop.reduce %k in 64 with add {
+      %0 = loop.load %q[%h, %k] : memref<32x64xbf16>
+      %1 = loop.load %keys[HEAD, %j, %k] : memref<HEADSx100x64xbf16>
+      %2 = arith.extf %0 : bf16 to f32
+      %3 = arith.extf %1 : bf16 to f32
+      %4 = arith.mulf %2, %3 : f32
+      loop.yield %4 : f32
+    } : f32
+    loop.store %s, %out[%h, %j] : memref<32x100xf32>
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("heads", "head", "has_rows"),
+    [(8, "%h floordiv 4", True), (32, "%h", False), (40, "%h floordiv 4 + %h", False)],
+)
+def test_heads_that_share_keys(parse: Parse, heads: int, head: str, has_rows: bool):
+    text = ONE_QUERY.replace("HEADS", str(heads)).replace("HEAD", head)
+    (kernel,) = (op for op in parse(text).walk() if isinstance(op, loop.KernelOp))
+    assert bool(matrix_ops(kernel).products) == has_rows
+
+
 def test_work(parse: Parse):
     kernel, launch = program(parse, LOADED)
     work = work_of(kernel, launch)

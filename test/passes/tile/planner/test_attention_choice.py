@@ -152,3 +152,15 @@ def test_the_plan_fits_in_shared_memory(
     captured = api.capture(torch.nn.functional.scaled_dot_product_attention, *inputs)
     module = api.lower(captured, "tile", name, db=False)
     assert "with softmax" in str(module)
+
+
+def test_heads_that_share_long_keys_need_one_kernel():
+    heads = "8, 32768, 128, dtype=torch.bfloat16"
+    text = (
+        "F.scaled_dot_product_attention(torch.randn(1, 32, 1, 128, dtype=torch.bfloat16), "
+        f"torch.randn(1, {heads}), torch.randn(1, {heads}), enable_gqa=True)"
+    )
+    module = loops_of(parse_expression(text, fake=True))
+    (kernel,) = (op for op in module.ops if isinstance(op, loop.KernelOp))
+    _, launch = launched(kernel)
+    assert attention_of(launch) == Attention(8, 4, 128, 32768, 128, 2, 2, False, 2, HALVES)
