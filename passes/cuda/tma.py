@@ -3,8 +3,8 @@
 Copies of boxes by the tensor memory accelerator (TMA).
 
 A slab in pieces of its innermost axis is one copy if the tensor map has an axis of pieces.
-Otherwise, each piece is a copy. A slab whose rows are dealt out is copied pile by pile. Each row of the tensor
-then has two coordinates, and the rows of a pile differ only in the first.
+Otherwise, each piece is a copy. A slab whose rows are dealt out is copied pile by pile. Each row of
+the tensor then has two coordinates, and the rows of a pile differ only in the first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
