@@ -148,7 +148,7 @@ class _Reader:
             tuple(self._in_place(kernel, inputs, outputs)),
             kernel.dynamic_shared_bytes,
             tuple(
-                MapOf(inputs[m.input.data], m.extents, m.box_extents, m.swizzle.data)
+                MapOf(inputs[m.input.data], m.extents, m.box_extents, m.swizzle.data, m.strides)
                 for m in kernel.tensor_maps
             ),
             kernel.blocks_in_cluster,

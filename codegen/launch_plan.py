@@ -51,6 +51,8 @@ class MapOf:
     box: tuple[int, ...]
     swizzle: int
     """Bytes within which the swizzle permutes chunks of 16 bytes; 0 for no swizzle."""
+    strides: tuple[int, ...] = ()
+    """Strides of the axes in elements; empty for a row-major buffer."""
 
 
 class Fill(NamedTuple):

@@ -66,6 +66,25 @@ __device__ __forceinline__ float round_tf32(float a) {
   return __uint_as_float(r);
 }
 
+// Half of a with 10 bits after the leading one, at most 2^-11 off: the factor adds half a unit of
+// the last bit that is kept, or up to a whole one, and the other bits are cut off.
+__device__ __forceinline__ float halve_tf32(float a) {
+  return __uint_as_float(__float_as_uint(a * 0.500244140625f) & 0xffffe000u);
+}
+
+// The nearest finite float; a NaN becomes the largest or the smallest. PTX ISA, min (xorsign.abs
+// takes the smaller magnitude; sm_86).
+__device__ __forceinline__ float nearest_finite(float a) {
+  const float largest = 3.4028234663852886e38f;
+#if __CUDA_ARCH__ >= 860
+  float r;
+  asm("min.xorsign.abs.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(largest));
+  return r;
+#else
+  return fminf(fmaxf(a, -largest), largest);
+#endif
+}
+
 // a / b to within 2 units in the last place, without the branch of correct rounding.
 // PTX ISA, div.full.
 __device__ __forceinline__ float divide_approximately(float a, float b) {

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tilewright.codegen.launch_plan import Launch
+from tilewright.codegen.launch_plan import Launch, MapOf
 from tilewright.codegen.poison import Array
 from tilewright.codegen.simulator import MatrixSums, Report, TensorMap, simulate
 
@@ -29,10 +29,7 @@ def simulate_launch(
     `mapped` are the arrays under the launch's tensor maps. A write to an input is an error, unless
     an output shares the input's memory.
     """
-    maps = [
-        TensorMap(array.reshape(map.shape), map.box, swizzle=map.swizzle)
-        for map, array in zip(launch.tensor_maps, mapped, strict=True)
-    ]
+    maps = [_tensor_map(*pair) for pair in zip(launch.tensor_maps, mapped, strict=True)]
     return simulate(
         ptx,
         launch.kernel,
@@ -48,6 +45,18 @@ def simulate_launch(
         blocks=blocks,
         notes=notes,
         matrix_sums=matrix_sums,
+    )
+
+
+def _tensor_map(map: MapOf, array: Array) -> TensorMap:
+    """Return the simulator's tensor map of an array."""
+    strides = tuple(stride * array.itemsize for stride in map.strides)
+    return TensorMap(
+        array.reshape(-1) if strides else array.reshape(map.shape),
+        map.box,
+        swizzle=map.swizzle,
+        shape=map.shape,
+        strides=strides,
     )
 
 

@@ -115,6 +115,20 @@ def _unrounded(op: kernel.RoundTf32Op) -> Iterator[Mutation]:
     yield Mutation("skipped", _skip_rounding)
 
 
+def _not_truncated(op: kernel.HalveTf32Op) -> Iterator[Mutation]:
+    yield Mutation("not cut off", _halve)
+
+
+def _halve(op: Operation) -> None:
+    assert isinstance(op, kernel.HalveTf32Op)
+    half = arith.ConstantOp(FloatAttr(0.5, f32))
+    product = arith.MulfOp(op.value, half)
+    assert op.parent is not None
+    op.parent.insert_ops_before([half, product], op)
+    op.result.replace_all_uses_with(product.result)
+    op.detach()
+
+
 def _skip_rounding(op: Operation) -> None:
     assert isinstance(op, kernel.RoundTf32Op)
     op.result.replace_all_uses_with(op.value)
@@ -141,6 +155,7 @@ MATRICES: Rules = {
     kernel.LoadMatrixOp: (_rows, _same_step),
     kernel.MatrixMultiplyOp: (dropped, _fragments, _arrays),
     kernel.RoundTf32Op: (_unrounded,),
+    kernel.HalveTf32Op: (_not_truncated,),
     arith.ConstantOp: (_wrong_factor,),
 }
 """Rules for bugs of tensor cores. They change which values are computed, not what orders lanes."""

@@ -47,7 +47,8 @@ class Encoding(NamedTuple):
 
 
 def encoding(map: MapOf, dtype: str, itemsize: int) -> Encoding:
-    """Return the driver's arguments for a tensor map of a row-major array of `map.shape`."""
+    """Return the driver's arguments for a tensor map."""
     extents = map.shape[::-1]
-    strides = tuple(accumulate(extents[:-1], mul, initial=itemsize))[1:]
+    row_major = accumulate(extents[:-1], mul, initial=1)
+    strides = tuple(n * itemsize for n in map.strides[::-1] or row_major)[1:]
     return Encoding(_DTYPES[dtype], extents, strides, map.box[::-1], _SWIZZLES[map.swizzle])

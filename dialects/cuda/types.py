@@ -227,10 +227,12 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
     A parameter `const __grid_constant__ TensorMap`, which describes an input of the kernel to TMA.
 
     `of` is the input's number, and the type before `box` is its shape. One copy moves a `box`, and
-    permutes chunks of 16 bytes within `swizzle` bytes.
+    permutes chunks of 16 bytes within `swizzle` bytes. `strides` count elements; without them, the
+    input is row-major.
 
     ```mlir
     !cuda.tensor_map<6x256x128xf32, box [1, 128, 16], swizzle 64, of 0>
+    !cuda.tensor_map<4x256x32xf32, strides [32, 128, 1], box [2, 16, 32], swizzle 128, of 0>
     ```
     """
 
@@ -241,18 +243,28 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
     box: ArrayAttr[IntAttr]
     swizzle: IntAttr
     input: IntAttr
+    steps: ArrayAttr[IntAttr]
 
     @staticmethod
     def get(
-        shape: Sequence[int], element: Attribute, box: Sequence[int], swizzle: int, input: int
+        shape: Sequence[int],
+        element: Attribute,
+        box: Sequence[int],
+        swizzle: int,
+        input: int,
+        strides: Sequence[int] = (),
     ) -> "TensorMapType":
-        """Return the tensor map type of input number `input`; a `swizzle` of 0 bytes means none."""
+        """
+        Return the tensor map type of input number `input`. A `swizzle` of 0 bytes means none, and
+        no `strides` mean a row-major input.
+        """
         return TensorMapType(
             ArrayAttr(map(IntAttr, shape)),
             element,
             ArrayAttr(map(IntAttr, box)),
             IntAttr(swizzle),
             IntAttr(input),
+            ArrayAttr(map(IntAttr, strides)),
         )
 
     @property
@@ -265,9 +277,16 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
         """Shape of the box that one copy moves."""
         return tuple(extent.data for extent in self.box)
 
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Strides of the axes in elements; empty for a row-major input."""
+        return tuple(stride.data for stride in self.steps)
+
     def verify(self) -> None:
         if len(self.shape) != len(self.box):
             raise VerifyException("a box has an extent for each axis")
+        if self.steps and (len(self.steps) != len(self.shape) or self.strides[-1] != 1):
+            raise VerifyException("a tensor map has a stride for each axis, and 1 for the last")
         if self.swizzle.data and self.swizzle.data not in SWIZZLES:
             raise VerifyException(f"swizzles span {SWIZZLES} bytes, not {self.swizzle.data}")
 
@@ -279,6 +298,10 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
         with parser.in_angle_brackets():
             shape, element = parser.parse_ranked_shape()
             parser.parse_punctuation(",")
+            strides = list[int]()
+            if parser.parse_optional_keyword("strides"):
+                strides = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
+                parser.parse_punctuation(",")
             parser.parse_keyword("box")
             box = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number)
             parser.parse_punctuation(",")
@@ -287,13 +310,14 @@ class TensorMapType(ParametrizedAttribute, TypeAttribute):
                 swizzle = number()
                 parser.parse_punctuation(",")
             parser.parse_keyword("of")
-            return cls.get(shape, element, box, swizzle, number()).parameters
+            return cls.get(shape, element, box, swizzle, number(), strides).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_dimension_list(self.extents)
             printer.print_string("x")
             printer.print_attribute(self.element)
+            printer.print_string(f", strides {list(self.strides)}" if self.steps else "")
             printer.print_string(f", box {list(self.box_extents)}")
             printer.print_string(f", swizzle {self.swizzle.data}" if self.swizzle.data else "")
             printer.print_string(f", of {self.input.data}")

@@ -28,7 +28,13 @@ from tilewright.dialects.kernel.grid import (
     ClusterWaitOp,
     RemoteOp,
 )
-from tilewright.dialects.kernel.matrix import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
+from tilewright.dialects.kernel.matrix import (
+    HalveTf32Op,
+    LoadMatrixOp,
+    MatrixMultiplyOp,
+    NearestFiniteOp,
+    RoundTf32Op,
+)
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.kernel.ring import (
     RingAcquireOp,
@@ -58,12 +64,14 @@ __all__ = [
     "CopyAsyncOp",
     "CopyOp",
     "FuncOp",
+    "HalveTf32Op",
     "IdOp",
     "IndexOp",
     "Kernel",
     "LoadMatrixOp",
     "MatrixMultiplyOp",
     "NamedBarrierOp",
+    "NearestFiniteOp",
     "RegistersOp",
     "RemoteOp",
     "RingAcquireOp",
@@ -100,6 +108,8 @@ Kernel = Dialect(
         LoadMatrixOp,
         MatrixMultiplyOp,
         RoundTf32Op,
+        HalveTf32Op,
+        NearestFiniteOp,
         RingOp,
         RingAcquireOp,
         RingCommitOp,

@@ -2,8 +2,9 @@
 """
 Boxes that the tensor memory accelerator (TMA) copies from a tensor to a slot of a ring.
 
-A box whose layout in the slot differs from its own is copied in several pieces. Sources: CUDA
-driver API, `cuTensorMapEncodeTiled`; CUDA C++ Programming Guide, "The Swizzle Modes".
+A box whose layout in the slot differs from its own is copied in several pieces. If the pieces cut
+the tensor's rows evenly, one copy moves them all: the tensor is described with an axis of pieces.
+Sources: CUDA driver API, `cuTensorMapEncodeTiled`; CUDA C++ Programming Guide, "The Swizzle Modes".
 """
 
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ class Pieces(NamedTuple):
     """Extents of one piece along the axes of `tensor`."""
     row: int | None
     """Axis of the original tensor whose rows are dealt out to piles; None if there is none."""
+    strides: Sequence[int] = ()
+    """Strides of the axes of `tensor` in elements; empty for a row-major tensor."""
 
 
 def box_pieces(shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr) -> Pieces:
@@ -55,6 +58,27 @@ def box_pieces(shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr)
     return Pieces(tensor, [*piece[:row], piece[row] // deal, 1, *piece[row + 1 :]], row)
 
 
+def pieces_as_axis(
+    shape: Sequence[int], box: Sequence[int], layout: SlabLayoutAttr
+) -> Pieces | None:
+    """
+    Return the parameters with which one copy moves all pieces of a box; None if the box has one
+    piece, or if pieces do not cut the tensor's rows evenly.
+
+    The first axis counts pieces, although its stride is smaller than those of the axes after it.
+    The driver's manual does not order strides, and libraries have such maps (ThunderKittens).
+    """
+    inner = layout.inner.data
+    if not inner or box[-1] == inner or shape[-1] % inner or len(box) == MAX_BOX_RANK:
+        return None
+    if box_pieces(shape, box, layout).row is not None or box[-1] > inner * MAX_BOX:
+        return None
+    strides = [prod(shape[axis + 1 :]) for axis in range(len(shape) - 1)]
+    tensor = [shape[-1] // inner, *shape[:-1], inner]
+    piece = [box[-1] // inner, *box[:-1], inner]
+    return Pieces(tensor, piece, None, [inner, *strides, 1])
+
+
 def box_problem(shape: Sequence[int], box: Sequence[int], target: MemRefType) -> str | None:
     """
     Reason why TMA cannot store a box with these extents in memory of type `target`, or None.
@@ -62,7 +86,7 @@ def box_problem(shape: Sequence[int], box: Sequence[int], target: MemRefType) ->
     `shape` is the shape of the tensor that the box is copied from.
     """
     layout, size = layout_of(target), size_of(target.element_type)
-    _, piece, row = box_pieces(shape, box, layout)
+    _, piece, row, _ = box_pieces(shape, box, layout)
     inner, piece_bytes = piece[-1] * size, prod(piece) * size
     if len(piece) > MAX_BOX_RANK or any(not 1 <= extent <= MAX_BOX for extent in piece):
         return f"a box has up to {MAX_BOX_RANK} axes of 1 to {MAX_BOX} elements, not {piece}"

@@ -7,6 +7,7 @@ registers: a *fragment*, whose elements are adjacent in a register array. `matri
 says which elements of a matrix a lane holds.
 """
 
+from abc import ABC
 from collections.abc import Hashable, Iterator
 from typing import ClassVar, NamedTuple
 
@@ -303,8 +304,21 @@ def verify_fragment(memref: SSAValue, elements: int) -> None:
         raise VerifyException(f"a lane holds {elements} elements of the matrix, not {size}")
 
 
+class _Float32Op(FormedOp, ABC):
+    """Base of ops that compute one float from another."""
+
+    value = operand_def(f32)
+    result = result_def(f32)
+
+    traits = traits_def(Pure())
+    assembly_format = "$value attr-dict `:` type($value)"
+
+    def __init__(self, value: SSAValue):
+        super().__init__(operands=[value], result_types=[f32])
+
+
 @irdl_op_definition
-class RoundTf32Op(FormedOp):
+class RoundTf32Op(_Float32Op):
     """
     Nearest float with 10 bits after the leading bit, of which `mma` on tf32 reads all bits.
 
@@ -317,11 +331,31 @@ class RoundTf32Op(FormedOp):
 
     name = "kernel.round_tf32"
 
-    value = operand_def(f32)
-    result = result_def(f32)
 
-    traits = traits_def(Pure())
-    assembly_format = "$value attr-dict `:` type($value)"
+@irdl_op_definition
+class HalveTf32Op(_Float32Op):
+    """
+    Half of a float with 10 bits after the leading bit, of which `mma` on tf32 reads all bits.
 
-    def __init__(self, value: SSAValue):
-        super().__init__(operands=[value], result_types=[f32])
+    It is the value times 1/2 + 2^-12 with its last bits cut off, and differs from the half by at
+    most 2^-11 of the half. Rounding takes two instructions more. Infinities and NaN stay.
+
+    ```mlir
+    %1 = kernel.halve_tf32 %0 : f32
+    ```
+    """
+
+    name = "kernel.halve_tf32"
+
+
+@irdl_op_definition
+class NearestFiniteOp(_Float32Op):
+    """
+    Nearest finite float. NaN becomes the largest or the smallest finite float.
+
+    ```mlir
+    %1 = kernel.nearest_finite %0 : f32
+    ```
+    """
+
+    name = "kernel.nearest_finite"

@@ -13,7 +13,13 @@ from xdsl.dialects.builtin import bf16, f16, f32
 from xdsl.ir import Attribute, Operation
 from xdsl.ir.affine import AffineMap
 
-from tilewright.dialects.kernel import LoadMatrixOp, MatrixMultiplyOp, RoundTf32Op
+from tilewright.dialects.kernel import (
+    HalveTf32Op,
+    LoadMatrixOp,
+    MatrixMultiplyOp,
+    NearestFiniteOp,
+    RoundTf32Op,
+)
 from tilewright.dialects.kernel.matrix import Fragment
 from tilewright.dialects.matrix_instruction import (
     MATRIX_ROW_BYTES,
@@ -95,6 +101,25 @@ def round_to_tf32(x: Array) -> Array:
     half = np.uint32(1 << (_DROPPED_BITS - 1))
     rounded = _truncated((x.view(np.uint32) + half).view(np.float32))
     return np.where(np.isfinite(x), rounded, x)
+
+
+def _halve_tf32(machine: Threads, op: HalveTf32Op) -> None:
+    machine.define(op, half_as_tf32(machine.array(op.value)))
+
+
+def half_as_tf32(x: Array) -> Array:
+    """
+    Return halves with 10 bits after the leading bit, at most 2^-11 off; for widened floats, exact
+    halves.
+    """
+    if x.dtype != np.float32:
+        return x / 2
+    return _truncated(x * np.float32(0.5 + 2.0**-12))
+
+
+def _nearest_finite(machine: Threads, op: NearestFiniteOp) -> None:
+    largest = np.finfo(np.float32).max
+    machine.define(op, np.fmin(np.fmax(machine.array(op.value), -largest), largest))
 
 
 def _truncated(x: Array) -> Array:
@@ -179,4 +204,6 @@ MATRICES: Handlers = {
     LoadMatrixOp: _load_matrix,
     MatrixMultiplyOp: _matrix_multiply,
     RoundTf32Op: _round_tf32,
+    HalveTf32Op: _halve_tf32,
+    NearestFiniteOp: _nearest_finite,
 }

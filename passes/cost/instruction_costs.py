@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
-from tilewright.dialects.kernel.matrix import MatrixMultiplyOp
+from tilewright.dialects.kernel.matrix import HalveTf32Op, MatrixMultiplyOp, NearestFiniteOp
 from tilewright.dialects.monoid import Monoid
 
 _INSTRUCTIONS: dict[type[Operation], int] = {
@@ -73,6 +73,8 @@ def flops(op: Operation) -> int:
         return 2
     if isinstance(op, MatrixMultiplyOp):
         return 2 * op.products
+    if isinstance(op, HalveTf32Op | NearestFiniteOp):
+        return 1
     if not isinstance(op, arith.ConstantOp) and op.name.startswith(("arith.", "math.")):
         return instructions(op) if isinstance(op.results[0].type, AnyFloat) else 0
     return 0

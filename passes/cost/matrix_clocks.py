@@ -30,16 +30,16 @@ from tilewright.dialects.matrix_instruction import (
 from tilewright.dialects.target import SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.types import size_of
 
-_TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 6, 4
+_TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 4, 4
 """
-Instructions of the machine code for sm_90a: to round an element of a factor to tf32, to split it,
-and to add a sum of split products.
+Instructions of the machine code: to round an element of a factor to tf32, to split it, and to add a
+sum of split products (one less from sm_86 on).
 """
 
 _FLOAT_TO_SPLIT = 3
 """Instructions of `_TO_SPLIT` that float32 lanes execute: a half, a difference, a product."""
 
-_FLOPS_TO_SPLIT, _FLOPS_TO_ADD = 4, 6
+_FLOPS_TO_SPLIT, _FLOPS_TO_ADD = 4, 5
 """Operations of these instructions for an element, and for a sum; a multiply-add counts as two."""
 
 

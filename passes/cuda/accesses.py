@@ -15,9 +15,11 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import MaskedOp, optional_mask
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.kernel.boxes import Pieces, box_pieces, pieces_as_axis
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
+from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.filled_loads import filled_loads
 from tilewright.passes.cuda.index import Conjunct, Index, Mask, conjunct, split_constant
@@ -42,6 +44,8 @@ class Accesses:
         """
         self.rows: dict[kernel.LoadMatrixOp, RowAddress] = {}
         """Addresses of the rows that lanes load."""
+        self.boxes: dict[TmaCopyOp, Pieces] = {}
+        """Pieces in which TMA copies boxes; places of a copy are along the axes of its pieces."""
         self.fills: list[FillOp] = []
         """Ops that concern fills of rings, in order."""
         self.masks: dict[Operation, Mask] = {}
@@ -118,8 +122,16 @@ class Accesses:
         self._note_place(op, op.counter, op.map.data.results, op.indices)
 
     def note_box(self, op: TmaCopyOp) -> None:
-        coordinates = [Index.of(expr, op.indices) for expr in op.map.data.results]
-        self._note_indices(op, Place(tuple(coordinates)))
+        starts = [Index.of(expr, op.indices) for expr in op.map.data.results]
+        shape, layout = memref_type(op.source).get_shape(), layout_of(memref_type(op.target))
+        box, whole = op.box.get_values(), pieces_as_axis(shape, op.box.get_values(), layout)
+        first = None if whole is None else starts[-1].exact_quotient(layout.inner.data)
+        if whole is None or first is None:
+            self.boxes[op] = box_pieces(shape, box, layout)
+        else:
+            self.boxes[op] = whole
+            starts = [first, *starts[:-1], Index.of(AffineExpr.constant(0), [])]
+        self._note_indices(op, Place(tuple(starts)))
         self._note_place(op, op.target, *_slot(op))
 
     def note_fill(self, op: FillOp) -> None:

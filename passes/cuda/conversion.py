@@ -18,7 +18,7 @@ from tilewright.dialects.cuda.statements import AssignOp, CommentOp, ForOp, IfOp
 from tilewright.dialects.cuda.threads import RemoteOp, ShuffleOp
 from tilewright.dialects.cuda.types import Builtin, PointerType, TensorMapType
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_pieces
+from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, Pieces
 from tilewright.dialects.tile.layout import SlabLayoutAttr, layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.accesses import Accesses
@@ -76,7 +76,7 @@ class Conversion:
         for op in self.accesses.ops:
             if not isinstance(op, kernel.TmaCopyOp):
                 continue
-            type = _tensor_map_of(op, self.source)
+            type = _tensor_map_of(op, self.accesses.boxes[op], self.source)
             if type not in maps:
                 maps[type] = self._parameter(type, f"{op.source.name_hint or 'x'}_map")
             self.tensor_maps[op] = maps[type]
@@ -161,17 +161,17 @@ def _optional(property: IntegerAttr | None) -> int | None:
     return None if property is None else property.value.data
 
 
-def _tensor_map_of(op: kernel.TmaCopyOp, source: kernel.FuncOp) -> TensorMapType:
+def _tensor_map_of(op: kernel.TmaCopyOp, pieces: Pieces, source: kernel.FuncOp) -> TensorMapType:
     """
-    Return the type of the tensor map with which the hardware copies the box of `op`, or pieces of
-    it. Boxes of the same kind share a map.
+    Return the type of the tensor map with which the hardware copies the box of `op` in `pieces`.
+    Boxes of the same kind share a map.
     """
     type, layout = memref_type(op.source), layout_of(memref_type(op.target))
     _check_box(op, source)
-    pieces = box_pieces(type.get_shape(), op.box.get_values(), layout)
     input = [*source.inputs].index(cast(BlockArgument, op.source))
+    swizzle = layout.swizzle_bytes.data
     return TensorMapType.get(
-        pieces.tensor, type.element_type, pieces.piece, layout.swizzle_bytes.data, input
+        pieces.tensor, type.element_type, pieces.piece, swizzle, input, pieces.strides
     )
 
 

@@ -75,6 +75,14 @@ class Index(NamedTuple):
         rest = Sum(terms, self.constant).expr()
         return Index.of(rest, self.operands), Index.of(dim * factor, self.operands)
 
+    def exact_quotient(self, divisor: int) -> "Index | None":
+        """Return the index divided by `divisor`; None unless each of its terms is a multiple."""
+        whole = sum_of(self.whole())
+        if whole.constant % divisor or any(factor % divisor for factor in whole.terms.values()):
+            return None
+        terms = {atom: factor // divisor for atom, factor in whole.terms.items()}
+        return Index.of(Sum(terms, whole.constant // divisor).expr(), self.operands)
+
     def is_worth_a_name(self) -> bool:
         """True if the index is a sum or a division; a multiple of one value needs no name."""
         return bool(self.operands) and _is_compound(self.variable)

@@ -25,7 +25,7 @@ from tilewright.dialects.cuda.operators import (
     TernaryOp,
 )
 from tilewright.dialects.cuda.types import BinaryOperator, Comparison
-from tilewright.dialects.kernel.matrix import RoundTf32Op
+from tilewright.dialects.kernel.matrix import HalveTf32Op, NearestFiniteOp, RoundTf32Op
 from tilewright.passes.cuda.casts import cast_expression
 from tilewright.passes.cuda.comparisons import compare_floats, compare_integers
 from tilewright.passes.cuda.writer import Writer
@@ -79,6 +79,8 @@ _FLOAT_FUNCTIONS: Names = {
     arith.MaximumfOp: "max_nan",
     arith.MinimumfOp: "min_nan",
     RoundTf32Op: "round_tf32",
+    HalveTf32Op: "halve_tf32",
+    NearestFiniteOp: "nearest_finite",
 }
 
 _INDEX_FUNCTIONS: Names = {

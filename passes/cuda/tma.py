@@ -2,9 +2,9 @@
 """
 Copies of boxes by the tensor memory accelerator (TMA).
 
-A slab that is stored in pieces of its innermost axis is copied piece by piece. A slab whose rows
-are dealt out is copied pile by pile. Each row of the tensor then has two coordinates, and the rows
-of a pile differ only in the first.
+A slab in pieces of its innermost axis is one copy if the tensor map has an axis of pieces.
+Otherwise, each piece is a copy. A slab whose rows are dealt out is copied pile by pile. Each row of
+the tensor then has two coordinates, and the rows of a pile differ only in the first.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import kernel
 from tilewright.dialects.cuda.copies import AddressOp
 from tilewright.dialects.cuda.threads import PerformOp
-from tilewright.dialects.kernel.boxes import box_pieces
+from tilewright.dialects.kernel.boxes import Pieces
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cuda.conversion import Conversion
@@ -28,7 +28,7 @@ def tma_copies(to: Conversion, op: kernel.TmaCopyOp, full: Callable[[], SSAValue
     source, target = to.accesses.places[op]
     (start,) = target.terms
     map, slab = to.tensor_maps[op], to.writer.use(op.target)
-    for at, coordinates in _boxes(op, source.terms):
+    for at, coordinates in _boxes(op, to.accesses.boxes[op], source.terms):
         arguments = [
             AddressOp(slab, [to.indices.value(_plus(start, at))]).result,
             map,
@@ -38,13 +38,17 @@ def tma_copies(to: Conversion, op: kernel.TmaCopyOp, full: Callable[[], SSAValue
         to.writer.statement(PerformOp(f"tma_copy_{len(coordinates)}d", arguments))
 
 
-def _boxes(op: kernel.TmaCopyOp, starts: Sequence[Index]) -> Iterator[tuple[int, list[Index]]]:
+def _boxes(
+    op: kernel.TmaCopyOp, pieces: Pieces, starts: Sequence[Index]
+) -> Iterator[tuple[int, list[Index]]]:
     """
     Yield for each copy by the hardware its offset in the slot and its coordinates in the tensor.
     """
-    type, extents = memref_type(op.target), [*op.box.get_values()]
+    if pieces.strides:
+        yield 0, [*starts]
+        return
+    type, extents, row = memref_type(op.target), op.box.get_values(), pieces.row
     layout = layout_of(type)
-    row = box_pieces(memref_type(op.source).get_shape(), extents, layout).row
     inner, deal = layout.inner.data, 1 if row is None else layout.deal.data
     for piece, pile in product(range(extents[-1] // inner if inner else 1), range(deal)):
         at = piece * piece_stride(type) + (pile * pile_stride(type) if pile else 0)

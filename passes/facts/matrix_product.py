@@ -208,8 +208,8 @@ def _transposed(
     access, width = VectorAccess(factor.load), WIDEST_BYTES // factor.bytes
     if access.width(op.axis, op.extent.value.data, layout) == width:
         return False
-    if width != MATRIX_ROWS:
-        return None  # `ldmatrix` transposes elements of 2 bytes only
+    if width != MATRIX_ROWS:  # `ldmatrix` transposes elements of 2 bytes only
+        return False if access.is_adjacent(op.axis, op.extent.value.data, width, layout) else None
     inner = digits[-1:] if digits[-1].extent == width else digits
     is_row = access.width_along([(axis.value, axis.extent) for axis in inner], layout) == width
     return True if is_row else None

@@ -14,7 +14,7 @@ that it excludes. The slab of a load with that mask is zero there already. Any o
 mask: `loop.yield ... where [76 - %ko * 16 - %k]` in its stage, with the coordinate of K.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -49,6 +49,15 @@ def slab_masks(
                 return None
             found[stage] = mask
     return found
+
+
+def is_masked_by(op: loop.ReduceOp, axes: Set[SSAValue]) -> bool:
+    """
+    True if the steps of `op` are masked by data or by one of `axes`. Threads will share these axes
+    out, so that no slab can have the mask.
+    """
+    operands = () if op.yield_op.mask is None else op.yield_op.mask_operands
+    return any(not isinstance(each, BlockArgument) or each in axes for each in operands)
 
 
 def _has_operands(stage: tile.StageOp, mask: Access) -> bool:

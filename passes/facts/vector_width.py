@@ -91,6 +91,26 @@ class VectorAccess:
         along = place, frozenset([len(self._indices)])
         return _width(along, None, prod(extents), self._type, layout or layout_of(self._type))
 
+    def is_adjacent(
+        self, axis: SSAValue, extent: int, width: int, layout: SlabLayoutAttr | None = None
+    ) -> bool:
+        """
+        True if each `width` elements along `axis` that begin at a multiple of `width` are adjacent
+        and aligned. The axis may be cut into pieces elsewhere, and the access must not be masked.
+        """
+        assert self._mask is None
+        if extent % width:
+            return False
+        vector, element = (AffineExpr.dimension(len(self._indices) + at) for at in range(2))
+        dims = [
+            vector * width + element if value is axis else AffineExpr.dimension(at)
+            for at, value in enumerate(self._indices)
+        ]
+        exprs = tuple([e.replace_dims_and_symbols(dims, ()) for e in self._place.exprs])
+        ranges = (*self._place.ranges, Range.extent(extent // width), Range.extent(width))
+        along = _Affine(exprs, ranges), frozenset([len(self._indices) + 1])
+        return _width(along, None, width, self._type, layout or layout_of(self._type)) == width
+
 
 class _Affine(NamedTuple):
     """Affine expressions, with the ranges of their dimensions."""

@@ -5,21 +5,21 @@ Products of float32 factors by matrix instructions on tf32, which has 11 signifi
 A factor is rounded to tf32, or split into two parts. Three products of parts then replace one
 product of float32:
 
-    high = tf32(x / 2)                           |x / 2 - high| is at most 2^-12 |x|
+    high = halve_tf32(x)                         |x / 2 - high| is at most 2^-12 |x|
     low  = (x / 2 - high) * 1024                 scaled, so that it is not subnormal
     x * y / 4 = high_x * high_y + (low_x * high_y + high_x * low_y) / 1024
 
-The low part has 12 significant bits, of which the instruction ignores the last. The product of both
-low parts, at most 2^-22 of the whole, is left out. Tensor cores cut off bits of their sums. The
-products of 16 steps are therefore added to a new sum. An instruction that rounds adds this sum to
-the float32 sum.
+The low part has up to 13 significant bits, of which the instruction ignores the last two. The
+product of both low parts, at most 2^-22 of the whole, is left out. Tensor cores cut off bits of
+their sums. The products of 16 steps are therefore added to a new sum. An instruction that rounds
+adds this sum to the float32 sum.
 
-Infinities and NaN are those of float32. A half is rounded to an infinity only if it is one. The low
+Infinities and NaN are those of float32. A high part is infinite only if the factor is. The low
 part of an infinity is NaN, and products of low parts may overflow with another sign. Their sums are
 therefore limited to finite numbers, by instructions that ignore NaN. If the sum of products of high
 parts is infinite or NaN, it is the result.
 
-Two limits remain. Factors lose bits below 2^-145. The high part of numbers below 2^-136 is zero,
+Two limits remain. Factors lose bits below 2^-145. The high part of numbers below 2^-135 is zero,
 whose product with an infinity is NaN.
 
 Ootomo, Yokota: Recovering Single Precision Accuracy from Tensor Cores While Surpassing the FP32
@@ -37,7 +37,12 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import Access
-from tilewright.dialects.kernel.matrix import MatrixMultiplyOp, RoundTf32Op
+from tilewright.dialects.kernel.matrix import (
+    HalveTf32Op,
+    MatrixMultiplyOp,
+    NearestFiniteOp,
+    RoundTf32Op,
+)
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.types import memref_type
@@ -51,9 +56,6 @@ _D0, _D1 = AffineExpr.dimension(0), AffineExpr.dimension(1)
 
 _SCALE = 1024.0
 """Factor of low parts. With it, the low part of the largest float32 number is finite."""
-
-_LARGEST = float.fromhex("0x1.fffffep127")
-"""Largest number of float32."""
 
 _PAIR = 2
 """Rows, and columns, of D in a lane."""
@@ -92,7 +94,7 @@ class SplitProducts:
     def _split(self, element: SSAValue) -> Sequence[SSAValue]:
         """Return the high and the low part of an element."""
         half, scale = self._constant(0.5), self._constant(_SCALE)
-        high = self.emit.value(RoundTf32Op(self.emit.value(arith.MulfOp(element, half))))
+        high = self.emit.value(HalveTf32Op(element))
         negative = self.emit.value(arith.NegfOp(high))
         rest = self.emit.value(math.FmaOp(element, half, negative))
         return high, self.emit.value(arith.MulfOp(rest, scale))
@@ -115,8 +117,7 @@ class SplitProducts:
             high, low = (
                 self.emit.value(loop.LoadOp(array, ([_D0, _D1], pair))) for array in (main, cross)
             )
-            above = self.emit.value(arith.MaxnumfOp(low, self._constant(-_LARGEST)))
-            known = self.emit.value(arith.MinnumfOp(above, self._constant(_LARGEST)))
+            known = self.emit.value(NearestFiniteOp(low))
             both = self.emit.value(math.FmaOp(known, self._constant(1 / _SCALE), high))
             before = self.emit.value(loop.LoadOp(sums, place))
             after = self.emit.value(math.FmaOp(both, self._constant(4.0), before))

@@ -121,7 +121,8 @@ def _function(instruction: Instruction, parts: set[str]) -> Function:
     root, single = instruction.root, instruction.type == "f32"
     rounding = parts & _ROUNDINGS or {"rn"}
     if root in ("max", "min"):
-        return _MAXIMA[root, "NaN" in parts]
+        found = _MAXIMA[root, "NaN" in parts]
+        return _of_magnitudes(found) if "xorsign" in parts else found
     if root in APPROXIMATE and parts & {"approx", "full"}:
         return APPROXIMATE[root]
     if rounding == {"rn"} and root in EXACT:
@@ -180,8 +181,21 @@ def _saturated(function: Function) -> Function:
     return compute
 
 
+def _of_magnitudes(function: Binary) -> Binary:
+    """
+    Return `function` of magnitudes, with the sign of the product of both values (`.xorsign.abs`).
+    """
+
+    def compute(a: Any, b: Any) -> Any:
+        sign = np.signbit(a) != np.signbit(b)
+        magnitude = function(np.abs(a), np.abs(b))
+        return where(sign, -magnitude, magnitude)
+
+    return compute
+
+
 def _arithmetic(unit: Unit, instruction: Instruction) -> Step:
-    allowed = _ROUNDINGS | {"ftz", "sat", "approx", "full", "NaN"}
+    allowed = _ROUNDINGS | {"ftz", "sat", "approx", "full", "NaN", "xorsign", "abs"}
     parts = modifiers(instruction, allowed)
     target, *sources = instruction.operands
     type = instruction.type

@@ -82,7 +82,7 @@ machine code, which gives 0.74 to 0.81.
 """
 
 
-_BUSY_SPLITTING = 0.7
+_BUSY_SPLITTING = 0.67
 """Busy fraction for products that are split into three, whose rate has not been measured."""
 
 

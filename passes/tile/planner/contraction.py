@@ -24,6 +24,7 @@ from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.roles import index_sources
+from tilewright.passes.facts.slab_masks import is_masked_by
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.planner.needed_block_tiles import (
     Diagonal,
@@ -56,6 +57,8 @@ class Contraction(NamedTuple):
     """Distinct factors along n in the products of all sums."""
     instruction: MatrixInstruction | None = None
     """Matrix instruction that can add all products, or None."""
+    is_masked: bool = False
+    """True if rows or columns mask steps of K, which matrix instructions cannot."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -80,6 +83,7 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
     rows, columns = (
         {axis.value for axis in axes if axis.role is role} for role in (Role.M, Role.N)
     )
+    is_masked = any(is_masked_by(op, rows | columns) for op in reductions)
     return Contraction(
         sizes[Role.BATCH],
         sizes[Role.M],
@@ -91,7 +95,8 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         diagonals_of(launch, reductions),
         _operands_along(reductions, rows, columns),
         _operands_along(reductions, columns, rows),
-        _instruction(reductions),
+        None if is_masked else _instruction(reductions),
+        is_masked,
     )
 
 

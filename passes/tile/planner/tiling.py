@@ -172,7 +172,8 @@ class Tiling(NamedTuple):
             "cooperative-reduce",
             "stage-inputs",
             f"register-tile{{fm={of_block.fm} fn={of_block.fn}{fk} min_blocks={min_blocks}}}",
-            *(["tensor-core"] if of_block.is_matrix else []),
+            # A masked product gets the step for its remark.
+            *(["tensor-core"] if of_block.is_matrix or problem.is_masked else []),
             "permute-register-tile",  # if matrix instructions cannot do the product after all
             f"double-buffer{{depth={self.depth}}}",
             "tma-copy",

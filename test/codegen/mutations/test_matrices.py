@@ -100,6 +100,16 @@ def test_factors_are_not_rounded(parse: Parse):
     assert "arith.mulf %scale, %scale" in str(module)
 
 
+def test_halves_are_not_cut_off(parse: Parse):
+    module = parse(_ROUND.replace("kernel.round_tf32", "kernel.halve_tf32"))
+    halved = _first(module, kernel.HalveTf32Op)
+    (mutation,) = mutations(halved)
+    mutation.change(halved)
+    module.verify()
+    assert "arith.constant 5.000000e-01" in str(module)
+    assert "kernel.halve_tf32" not in str(module)
+
+
 @pytest.mark.parametrize(("name", "found"), [("scale", ["2.048000e+03"]), ("offset", [])])
 def test_constant_factors_are_doubled(name: str, found: list[str], parse: Parse):
     module = parse(_ROUND)

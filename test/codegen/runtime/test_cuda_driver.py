@@ -4,12 +4,13 @@ Calls of `CudaDriver`, logged by a fake library that is compiled with the real d
 """
 
 import struct
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tilewright.codegen.launch_plan import ArrayType
+from tilewright.codegen.launch_plan import ArrayType, MapOf
 from tilewright.codegen.runtime.cuda_driver import CudaDriver
 from tilewright.codegen.runtime.driver import Arguments, Memory
 
@@ -61,6 +62,17 @@ def test_tensor_maps_are_encoded_once_and_come_first(cuda_driver: CudaDriver, fa
     assert [line.split()[-1] for line in launches] == [
         "ab" * 128 + addresses(X, output) for output in (Y, ELSEWHERE)
     ]
+
+
+def test_strides_of_a_tensor_map(cuda_driver: CudaDriver, fake: FakeDriver):
+    """Halves of the rows of a 64x32 array are its outermost axis."""
+    map = MapOf(0, (2, 64, 16), (2, 8, 16), 64, (16, 32, 1))
+    function = cuda_driver.load(SOURCE, "sm_90a").function("mapped", 70000)
+    fake.log()
+    launch = replace(MAPPED, tensor_maps=(map,))
+    function.bind(launch, Arguments(((map, X),), (X,), (Y,)))
+    (encoded,) = fake.log()
+    assert "[16 128 16 1] [64 64 8 1] [2 0 2 1]" in encoded
 
 
 FILLS: dict[str, tuple[Any, float, str]] = {

@@ -33,6 +33,10 @@ kernel.func grid 1 block 32 @words(%x: memref<4xf32>) -> (%out: memref<4xf32>) {
     %0 = loop.load %a[%i, 1] : memref<3x4xf32, 5 : i64>
     // CHECK: kernel.round_tf32 %0 : f32
     %1 = kernel.round_tf32 %0 : f32
+    // CHECK: kernel.halve_tf32 %0 : f32
+    %2 = kernel.halve_tf32 %0 : f32
+    // CHECK: kernel.nearest_finite %0 : f32
+    %3 = kernel.nearest_finite %0 : f32
     loop.store %1, %a[%i, 1] : memref<3x4xf32, 5 : i64>
   }
   // CHECK: kernel.matrix_multiply m16n8k8_tf32 %a[0, 0], %a[1, 0], %a[2, 0] : memref<3x4xf32, 5 : i64>, memref<3x4xf32, 5 : i64>, memref<3x4xf32, 5 : i64>

@@ -18,7 +18,7 @@ from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects.matrix_instruction import INSTRUCTIONS, MatrixInstruction
 from tilewright.interpreters import interpret
 from tilewright.interpreters.errors import InterpreterError
-from tilewright.interpreters.kernel.matrix import round_to_tf32
+from tilewright.interpreters.kernel.matrix import half_as_tf32, round_to_tf32
 from tilewright.matrix_sums import MatrixSums
 from tilewright.passes.rewriting.launching import with_main
 
@@ -254,6 +254,36 @@ def test_rounding_to_tf32(value: float, expected: float) -> None:
     assert np.signbit(result[0]) == np.signbit(np.float32(expected))
     wide = np.asarray([value])
     assert round_to_tf32(wide) is wide
+
+
+HALVED = [
+    (2.0, 1.0),
+    (2.0 + 2.0**-9, 1.0 + 2.0**-10),  # half has 10 bits
+    (2.0 + 2.0**-9 - 2.0**-22, 1.0 + 2.0**-10),
+    (2.0 + 2.0**-10 - 2.0**-20, 1.0),
+    (-4.0 + 2.0**-10, -2.0),  # up to a whole unit is added
+    (2.0**128 - 2.0**104, 2.0**127),
+    (2.0**-135, 2.0**-136),
+    (2.0**-136, 0.0),
+    (-np.inf, -np.inf),
+    (-0.0, -0.0),
+    (np.nan, np.nan),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), HALVED)
+def test_halves_with_the_bits_of_tf32(value: float, expected: float) -> None:
+    result = half_as_tf32(np.asarray([value], np.float32))
+    np.testing.assert_array_equal(result, np.asarray([expected], np.float32))
+    assert np.signbit(result[0]) == np.signbit(np.float32(expected))
+    np.testing.assert_array_equal(half_as_tf32(np.asarray([value])), [value / 2])
+
+
+def test_halves_are_close() -> None:
+    x = np.random.default_rng(0).uniform(1, 2, 10000).astype(np.float32)
+    result = half_as_tf32(x)
+    assert (np.abs(result - x / 2) <= 2.0**-11 * (x / 2)).all()
+    assert not (result.view(np.uint32) % (1 << 13)).any()
 
 
 SLAB, FRAGMENT = "memref<16x16xbf16, 3>", "memref<8xbf16, 5>"

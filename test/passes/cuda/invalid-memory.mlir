@@ -101,6 +101,18 @@ cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<8x8xf32, box [8], of 0>, %x: !
 
 // -----
 
+// CHECK: a tensor map has a stride for each axis, and 1 for the last
+cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<4x8x8xf32, strides [8, 32], box [4, 8, 8], of 0>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+}
+
+// -----
+
+// CHECK: a tensor map has a stride for each axis, and 1 for the last
+cuda.func grid 1 block 32 @k(%m: !cuda.tensor_map<4x8x8xf32, strides [8, 1, 32], box [4, 8, 8], of 0>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+}
+
+// -----
+
 // An expression that reads an array stands before the array is written.
 // CHECK: the value that 'cuda.subscript' reads changes before 'cuda.store' uses it; name it with cuda.let
 cuda.func grid 1 block 32 @k(%x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {

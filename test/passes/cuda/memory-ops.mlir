@@ -84,3 +84,7 @@ cuda.func grid 8 block 128 min_blocks 2 cluster 4 @memory(%x_map: !cuda.tensor_m
   %20 = cuda.address %x[%t] : !cuda.ptr<f32, const>, i32 -> !cuda.ptr<f32, const>
   cuda.perform @copy_async [4](%19, %20) : !cuda.ptr<f32>, !cuda.ptr<f32, const>
 }
+
+// CHECK-LABEL: cuda.func grid 1 block 32 @strides(%x_map: !cuda.tensor_map<4x256x32xf32, strides [32, 128, 1], box [2, 16, 32], swizzle 128, of 0>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+cuda.func grid 1 block 32 @strides(%x_map: !cuda.tensor_map<4x256x32xf32, strides [32, 128, 1], box [2, 16, 32], swizzle 128, of 0>, %x: !cuda.ptr<f32, const>) -> (%out: !cuda.ptr<f32>) {
+}

@@ -55,7 +55,13 @@ def run(file: str, name: str, inputs: list[Array], outputs: list[Array]) -> None
     """Run a kernel of a file, which fills `outputs`."""
     kernel = next(k for k in kernels_of(module_of(file)) if k.sym_name.data == name)
     maps = [
-        TensorMap(inputs[m.input.data], m.box_extents, swizzle=m.swizzle.data)
+        TensorMap(
+            inputs[m.input.data],
+            m.box_extents,
+            swizzle=m.swizzle.data,
+            shape=m.extents,
+            strides=tuple(stride * inputs[m.input.data].itemsize for stride in m.strides),
+        )
         for m in kernel.tensor_maps
     ]
     report = simulate(
@@ -104,10 +110,13 @@ def test_a_product_by_the_tensor_memory_accelerator():
     check_product(execution.results[0], a, b.transpose(0, 2, 1))
 
 
-def test_pieces_of_a_box():
-    x, out = drawn(100, 64), nan(128, 64)
-    run("boxes", "pieces", [x], [out])
-    assert np.array_equal(out, np.pad(x, ((0, 28), (0, 0))))
+@pytest.mark.parametrize(
+    ("name", "columns", "start"), [("pieces", 80, 0), ("whole", 96, 64), ("askew", 96, 16)]
+)
+def test_pieces_of_a_box(name: str, columns: int, start: int):
+    x, out = drawn(100, columns), nan(128, 64)
+    run("boxes", name, [x], [out])
+    assert np.array_equal(out, np.pad(x, ((0, 28), (0, 64)))[:, start : start + 64])
 
 
 def test_a_ring_that_threads_fill():

@@ -160,7 +160,7 @@ def test_errors_of_long_sums(every_case: None, by: By, k: int):
 
 MOST, LEAST = np.finfo(np.float32).max, 2.0**-149
 SPECIAL = (np.inf, -np.inf, np.nan, MOST, -MOST, 3.4e38, 2.0**127, 1e30, -1e30)
-TINY = (1e-30, -(2.0**-126), 1e-40, -2e-41, 2.0**-136, 0.0, -0.0)
+TINY = (1e-30, -(2.0**-126), 1e-40, -4e-41, 2.0**-135, 0.0, -0.0)
 USUAL = (1.0, -1.0, 0.5, 1 + 2.0**-23, 1000.3, -1000.7, 3.1, -0.3)
 VALUES = np.array([*SPECIAL, *TINY, *USUAL], np.float32)
 """Numbers of which each is multiplied by each."""
@@ -199,7 +199,7 @@ def test_products_of_special_numbers(by: By, beside: float):
 def test_sums_of_special_numbers(by: By):
     # Each element of the result is a sum of two products with special numbers.
     run, random = runner(16, "m16n8k8_tf32x3", by), np.random.default_rng(4)
-    numbers = VALUES[np.abs(VALUES) != 2.0**-136]
+    numbers = VALUES[np.abs(VALUES) != 2.0**-135]
     for first, second in ((0, 1), (2, 12)):
         a, b = normal(random, 16), normal(random, 16)
         for matrix in (a, b):

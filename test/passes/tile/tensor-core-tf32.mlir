@@ -10,7 +10,7 @@
 //
 // The factors can be split into two parts instead, for three products.
 //
-// SPLIT:   kernel.round_tf32
+// SPLIT:   kernel.halve_tf32
 // SPLIT-COUNT-6: kernel.matrix_multiply m16n8k8_tf32
 // SPLIT:   math.fma
 //

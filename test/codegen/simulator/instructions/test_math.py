@@ -123,6 +123,18 @@ def test_the_maximum_that_keeps_nan(run: Run):
     np.testing.assert_array_equal(y, [np.maximum(x, 1), np.minimum(x, 1)])
 
 
+def test_minima_of_magnitudes(run: Run):
+    source = """(const float* x, float* y) { float v = x[threadIdx.x], r;
+      asm("min.xorsign.abs.f32 %0, %1, 0f40000000;" : "=f"(r) : "f"(v));
+      y[threadIdx.x] = r; }"""
+    x = np.resize(np.array([1.5, -1.5, 3, -3, np.inf, -np.inf, -0.0, np.nan], np.float32), 32)
+    y = np.zeros(32, np.float32)
+    assert run(source, x, y).ok
+    np.testing.assert_array_equal(y[:7], np.clip(x[:7], -2, 2))
+    assert np.signbit(y[6])
+    assert abs(y[7]) == 2
+
+
 def test_flushing_and_saturating_forms(run: Run):
     source = """(const float* x, float* y) { float v = x[threadIdx.x], r, s, t;
       asm("add.ftz.f32 %0, %1, 0f00000000;" : "=f"(r) : "f"(v));

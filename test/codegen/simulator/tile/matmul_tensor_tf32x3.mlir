@@ -3,7 +3,7 @@
 // a @ b.T in float32 on tensor cores: three products of tf32 for each product.
 //
 // CHECK: kernel.tma_copy
-// CHECK: kernel.round_tf32
+// CHECK: kernel.halve_tf32
 // CHECK: kernel.matrix_multiply m16n8k8_tf32 
 
 loop.kernel @matmul(%t0: memref<32x64xf32>, %t1: memref<32x64xf32>) -> (%out: memref<32x32xf32>) {

@@ -4,7 +4,7 @@
 // are read one by one, because matrices of float32 cannot be transposed.
 //
 // CHECK: kernel.load_matrix
-// CHECK: kernel.round_tf32
+// CHECK: kernel.halve_tf32
 // CHECK: kernel.matrix_multiply m16n8k8_tf32 
 
 loop.kernel @matmul(%t0: memref<32x64xf32>, %t1: memref<64x32xf32>) -> (%out: memref<32x32xf32>) {

@@ -1,6 +1,7 @@
 // RUN: opt-tool %s -p convert-kernel-to-cuda | opt-tool - -t cuda | filecheck %s
 
-// A slab in pieces of its innermost axis is copied piece by piece, with zeros outside of the array.
+// A slab in pieces of its innermost axis is copied piece by piece if they do not cut the rows evenly.
+// Elements outside of the array are zero.
 
 // CHECK:      // grid 2, block 64
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(64) pieces(
@@ -40,14 +41,61 @@
 // CHECK-NEXT:     mbarrier_arrive(&empty[0]);
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
-kernel.func grid 2 block 64 @pieces(%x: memref<100x64xf32> {plan.align = 16 : i64}) -> (%out: memref<128x64xf32>) {
+kernel.func grid 2 block 64 @pieces(%x: memref<100x80xf32> {plan.align = 16 : i64}) -> (%out: memref<128x64xf32>) {
   %b = kernel.block_id
   %t = kernel.thread_id
   %c0 = arith.constant 0 : index
   %s = kernel.shared : memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
   %ring = kernel.ring bytes 16384 : !kernel.ring<1, tma>
   kernel.ring_acquire %ring, %c0 : !kernel.ring<1, tma>
-  kernel.tma_copy %x[%b * 64, 0] box [64, 64] to %s[%c0] on %ring, %c0 : memref<100x64xf32>, memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<1, tma>
+  kernel.tma_copy %x[%b * 64, 0] box [64, 64] to %s[%c0] on %ring, %c0 : memref<100x80xf32>, memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<1, tma>
+  kernel.ring_commit %ring, %c0 : !kernel.ring<1, tma>
+  kernel.ring_wait %ring, %c0 pending 0 : !kernel.ring<1, tma>
+  kernel.unroll %i in 64 {
+    %0 = loop.load %s[0, %i, %t] : memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
+    loop.store %0, %out[%b * 64 + %i, %t] : memref<128x64xf32>
+  }
+  kernel.ring_release %ring, %c0 : !kernel.ring<1, tma>
+}
+
+// If pieces cut the rows evenly, one copy moves all of them. The second piece is outside of the array.
+
+// CHECK-LABEL: whole(
+// CHECK:         mbarrier_expect(&full[0], 16384);
+// CHECK-NEXT:    tma_copy_3d(&s[0], x_map, 0, b * 64, 2, &full[0]);
+// CHECK-NEXT:  }
+kernel.func grid 2 block 64 @whole(%x: memref<100x96xf32> {plan.align = 16 : i64}) -> (%out: memref<128x64xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %s = kernel.shared : memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
+  %ring = kernel.ring bytes 16384 : !kernel.ring<1, tma>
+  kernel.ring_acquire %ring, %c0 : !kernel.ring<1, tma>
+  kernel.tma_copy %x[%b * 64, 64] box [64, 64] to %s[%c0] on %ring, %c0 : memref<100x96xf32>, memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<1, tma>
+  kernel.ring_commit %ring, %c0 : !kernel.ring<1, tma>
+  kernel.ring_wait %ring, %c0 pending 0 : !kernel.ring<1, tma>
+  kernel.unroll %i in 64 {
+    %0 = loop.load %s[0, %i, %t] : memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
+    loop.store %0, %out[%b * 64 + %i, %t] : memref<128x64xf32>
+  }
+  kernel.ring_release %ring, %c0 : !kernel.ring<1, tma>
+}
+
+// A box that begins within a piece is copied piece by piece.
+
+// CHECK-LABEL: askew(
+// CHECK:         mbarrier_expect(&full[0], 16384);
+// CHECK-NEXT:    tma_copy_2d(&s[0], x_map, 16, b * 64, &full[0]);
+// CHECK-NEXT:    tma_copy_2d(&s[2048], x_map, 48, b * 64, &full[0]);
+// CHECK-NEXT:  }
+kernel.func grid 2 block 64 @askew(%x: memref<100x96xf32> {plan.align = 16 : i64}) -> (%out: memref<128x64xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %s = kernel.shared : memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>
+  %ring = kernel.ring bytes 16384 : !kernel.ring<1, tma>
+  kernel.ring_acquire %ring, %c0 : !kernel.ring<1, tma>
+  kernel.tma_copy %x[%b * 64, 16] box [64, 64] to %s[%c0] on %ring, %c0 : memref<100x96xf32>, memref<1x64x64xf32, #tile.layout<slots, inner 32, swizzle 128>, 3 : i64>, !kernel.ring<1, tma>
   kernel.ring_commit %ring, %c0 : !kernel.ring<1, tma>
   kernel.ring_wait %ring, %c0 pending 0 : !kernel.ring<1, tma>
   kernel.unroll %i in 64 {

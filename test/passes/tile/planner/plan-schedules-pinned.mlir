@@ -6,7 +6,7 @@
 
 // The planner by itself splits K over clusters of 2 blocks.
 // CHECK: loop.kernel @free
-// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=16 n=128},cooperative-reduce,stage-inputs,register-tile{fm=2 fn=8 fk=1 min_blocks=4},tensor-core,permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
+// CHECK: } planned "tileify,chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster},blockify-launch{m=64 n=64},cooperative-reduce,stage-inputs,register-tile{fm=2 fn=8 fk=1 min_blocks=2},tensor-core,permute-register-tile,double-buffer{depth=2},tma-copy,split-inner-for-swizzle,async-copy,pad-smem,pipeline-k-outer{lookahead=1},mark-unroll"
 
 // A pinned factor leaves choices with other tiles.
 // CHECK: loop.kernel @narrowed
