@@ -18,7 +18,7 @@ Functions and their types stay unchanged. Attributes of the module that name pre
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pkgutil import resolve_name
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,9 +31,10 @@ from tilewright.dialects.origin import place_of
 from tilewright.dialects.precision import remove_precisions
 from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError, one_line
-from tilewright.passes.decompose.decomposition import Table
+from tilewright.passes.decompose.decomposition import Decomposition
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, TracedPattern
+from tilewright.passes.rewriting.op_table import OpTable
 
 _FILES: Mapping[str, Sequence[str]] = {
     "adaptive_pooling": ("pooling",),
@@ -50,23 +51,28 @@ _FILES: Mapping[str, Sequence[str]] = {
 Files with the patterns for the ops of one file of the dialect; by default, the one of its name.
 """
 
+
+def _paths(family: str) -> Sequence[str]:
+    files = _FILES.get(family, (family,))
+    return [f"tilewright.passes.decompose.{file}:PATTERNS" for file in files]
+
+
+_PATTERNS = OpTable[Decomposition[Any]](
+    {}, {each.__name__: _paths(each.__name__.rpartition(".")[2]) for each in torch.FAMILIES}
+)
+
 _NUMBERS = {op: number for number, op in enumerate(torch.OPS, start=1)}
 
 
 @cache
 def pattern_of(kind: type[TorchOp]) -> TracedPattern | None:
     """
-    Return the pattern for ops of the class `kind`, or None. Its file is loaded at the first op.
+    Return the pattern for ops of the class `kind`, or None. Its file is loaded for the first op.
     """
-    if kind not in _NUMBERS:
+    if (pattern := _PATTERNS.get(kind)) is None:
         return None
-    family = kind.__module__.rpartition(".")[2]
-    for file in _FILES.get(family, (family,)):
-        patterns: Table = resolve_name(f"tilewright.passes.decompose.{file}:PATTERNS")
-        if kind in patterns:
-            rule = Rule("d", _NUMBERS[kind], kind.ATEN.replace(".", "_").lower())
-            return TracedPattern(rule, patterns[kind])
-    return None
+    rule = Rule("d", _NUMBERS[kind], kind.ATEN.replace(".", "_").lower())
+    return TracedPattern(rule, pattern)
 
 
 class Decompose(RewritePattern):
