@@ -49,6 +49,18 @@ def _has_maxima_or_two_reductions(module: ModuleOp) -> bool:
     return _finds_maxima(module) or _number(module, loop.ReduceOp) > 1
 
 
+def _stores_selections(module: ModuleOp) -> bool:
+    return any(
+        isinstance(op, loop.StoreOp) and isinstance(op.value.owner, arith.SelectOp)
+        for op in ops_in(module)
+    )
+
+
+def _has_nests(module: ModuleOp) -> bool:
+    """True if a loop has several axes."""
+    return any(isinstance(op, loop.ForOp) and len(op.body.block.args) > 1 for op in ops_in(module))
+
+
 def _divides_in_reductions(module: ModuleOp) -> bool:
     reductions = (op for op in ops_in(module) if isinstance(op, loop.ReduceOp))
     return any(isinstance(op, arith.DivfOp) for each in reductions for op in ops_in(each))
@@ -92,12 +104,13 @@ _NEEDS: Mapping[str, Need] = {
     "merge-loops": _op(loop.ReduceOp, 2),
     "predicate-positions": _op(arith.CmpiOp),
     "approximate-division": _divides_in_reductions,
-    "update-in-place": _op(arith.SelectOp),
+    "collapse-axes": _has_nests,
+    "update-in-place": _stores_selections,
     "dedupe-kernels": _op(loop.KernelOp, 2),
     **{step.name: _planned(step.name) for step in STEPS},
     "join-registers": _joins_pairs,
     "split-joins": _joins_by_workspace,
-    "skip-masks": _op(arith.SelectOp),
+    "skip-masks": _stores_selections,
     "drop-redundant-barriers": _op(MeetingOp),
     "narrow-barriers": _op(kernel.BarrierOp),
 }

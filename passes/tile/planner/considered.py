@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from tilewright.dialects import tile
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import softmaxes_in
-from tilewright.passes.tile.planner.contraction import Contraction, contraction_of
+from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.row_facts import columns_per_row, rows_are_cooperative
 
 Problem = TypeVar("Problem", contravariant=True)
@@ -54,8 +54,7 @@ def considered_for(launch: tile.LaunchOp, target: Target) -> Considered | None:
     """
     if softmaxes_in(launch.body.block) and (found := _of_attention(launch, target)):
         return found
-    contraction = contraction_of(launch)
-    if contraction is not None and (found := _of_contraction(launch, contraction, target)):
+    if contracting_reductions(launch) and (found := _of_contraction(launch, target)):
         return found
     if not rows_are_cooperative(launch):
         return _of_elements(launch, target)
@@ -74,17 +73,17 @@ def _of_attention(launch: tile.LaunchOp, target: Target) -> Considered | None:
     return Considered(attention, attention_tilings, first, fewest_elements(attention))
 
 
-def _of_contraction(
-    launch: tile.LaunchOp, contraction: Contraction, target: Target
-) -> Considered | None:
+def _of_contraction(launch: tile.LaunchOp, target: Target) -> Considered | None:
     from tilewright.passes.tile.blockify_launch import is_rectangular
+    from tilewright.passes.tile.planner.contraction import contraction_of
     from tilewright.passes.tile.planner.tiling_choice import (
         FEWEST_ELEMENTS,
         fastest_tiling,
         tilings,
     )
 
-    if not is_rectangular(launch):
+    contraction = contraction_of(launch)
+    if contraction is None or not is_rectangular(launch):
         return None
     first = fastest_tiling(contraction, target)
     return Considered(contraction, tilings, first, FEWEST_ELEMENTS)
