@@ -27,7 +27,7 @@ class DeferredPass(TargetedPass):
     load: Callable[[], type[ModulePass]]
     """Function that imports and returns the class of the other pass."""
     need: Need
-    """What a module needs to have so that the other pass can change it."""
+    """Predicate on modules; the other pass changes nothing where it is false."""
 
     @property
     def name(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]: of the instance

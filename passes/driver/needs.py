@@ -82,7 +82,7 @@ def _joins_by_workspace(module: ModuleOp) -> bool:
 
 
 def _planned(name: str) -> Need:
-    """Return the need for a kernel that may get the scheduling step `name`."""
+    """Return the need of a scheduling step: a kernel that may get it."""
 
     def is_possible(module: ModuleOp) -> bool:
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp)]

@@ -4,7 +4,7 @@ Choices that the planner considers for a kernel, by its kind: contraction (`tili
 attention (`attention_choice.py`), rows (`row_assignment_choice.py`) or elements
 (`element_assignment.py`).
 
-The files of a kind are imported for the first kernel of the kind: most programs have few kinds.
+Each kind's files are imported for the first kernel that may be one; most programs have few kinds.
 """
 
 from collections.abc import Callable, Sequence
