@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -37,12 +38,13 @@ class DeferredPass(TargetedPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the other pass if the module has what it needs."""
         if is_listening() or self.need(op):
-            self.loaded().apply(ctx, op)
+            self.loaded.apply(ctx, op)
 
+    @cached_property
     def loaded(self) -> ModulePass:
-        """Return the other pass."""
+        """The other pass."""
         return for_target(configure(self.load(), self.deferred, "pass"), self.target)
 
     def spec(self, *, include_default: bool = False) -> ArgSpec:
         """Return the name and options of the other pass."""
-        return self.loaded().spec(include_default=include_default)
+        return self.loaded.spec(include_default=include_default)

@@ -93,7 +93,7 @@ class NamedPipeline(TargetedPass, ABC):
 
     def passes(self) -> tuple[ModulePass, ...]:
         """Return the passes that it runs, in order."""
-        return tuple(for_target(step, self.target) for step in _deferred(self.pipeline()))
+        return _passes_for(self.pipeline(), self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the passes, and verify the module after each."""
@@ -101,9 +101,12 @@ class NamedPipeline(TargetedPass, ABC):
 
 
 @lru_cache
-def _deferred(pipeline: str) -> tuple[ModulePass, ...]:
-    """Return the passes of a named pipeline; passes that need something are loaded for it."""
-    return tuple(map(_deferred_pass, parse_spec_list(pipeline)))
+def _passes_for(pipeline: str, target: str) -> tuple[ModulePass, ...]:
+    """
+    Return the passes of a named pipeline for a target. Those that need something are loaded later.
+    """
+    steps = map(_deferred_pass, parse_spec_list(pipeline))
+    return tuple(for_target(step, target) for step in steps)
 
 
 def _deferred_pass(spec: ArgSpec) -> ModulePass:

@@ -42,7 +42,7 @@ def answers() -> dict[str, set[bool]]:
         for step in expanded(for_target(level, "sm_90a") for level in levels):
             is_needed = not isinstance(step, DeferredPass) or step.need(module)
             before = None if is_needed else module.clone()
-            (step.loaded() if isinstance(step, DeferredPass) else step).apply(ctx, module)
+            (step.loaded if isinstance(step, DeferredPass) else step).apply(ctx, module)
             assert before is None or module.is_structurally_equivalent(before), step.name
             found.setdefault(step.name, set()).add(is_needed)
     return found
