@@ -52,7 +52,7 @@ from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     holds_one_value,
     is_returned,
     loads_of,

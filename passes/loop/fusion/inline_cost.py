@@ -26,7 +26,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
     work_of,
 )
 from tilewright.passes.loop.fusion.op_counts import runs
-from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
+from tilewright.passes.loop.launch_graph import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
 

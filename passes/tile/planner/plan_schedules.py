@@ -17,7 +17,7 @@ Each kind of kernels has its choices and a model of their time (`considered.py`)
 the fastest choice. Options that depend on nothing else (which operands are staged, pads, swizzles)
 are left to their pass.
 
-A pass that the plan names runs as planned; all other passes skip the kernel. A kernel may carry
+A pass among the planned steps runs as planned; all other passes skip the kernel. A kernel may carry
 planned steps already: they are kept, unless they name `plan-schedules`. Planned steps that name
 `plan-schedules` are pins, and the planner decides the rest (`pinned_steps.py`). A planned step of a
 pass that does not exist is an error.
@@ -134,7 +134,9 @@ def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[A
     yield from ranked()
 
 
-def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = None) -> ScheduleAttr:
+def planned_steps(
+    kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = None
+) -> ScheduleAttr:
     """
     Return the steps that schedule `kernel`, with the options that are decided together. Steps that
     are `pinned` keep the options that they have.
@@ -186,15 +188,15 @@ class PlanSchedulesPass(TargetedPass):
         """
         target = self.gpu
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            _check_plan(kernel)
+            _check_planned(kernel)
             if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
-                kernel.planned = plan(kernel, target, kernel.planned)
+                kernel.planned = planned_steps(kernel, target, kernel.planned)
 
 
-def _check_plan(kernel: loop.KernelOp) -> None:
+def _check_planned(kernel: loop.KernelOp) -> None:
     """Raise `UsageError` for a planned step of a pass that does not exist."""
     if kernel.planned is None:
         return
