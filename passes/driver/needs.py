@@ -61,6 +61,13 @@ def _has_nests(module: ModuleOp) -> bool:
     return any(isinstance(op, loop.ForOp) and len(op.body.block.args) > 1 for op in ops_in(module))
 
 
+def _divides_by_variables(module: ModuleOp) -> bool:
+    return any(
+        isinstance(op, arith.DivfOp) and not isinstance(op.rhs.owner, arith.ConstantOp)
+        for op in ops_in(module)
+    )
+
+
 def _divides_in_reductions(module: ModuleOp) -> bool:
     reductions = (op for op in ops_in(module) if isinstance(op, loop.ReduceOp))
     return any(isinstance(op, arith.DivfOp) for each in reductions for op in ops_in(each))
@@ -103,6 +110,7 @@ _NEEDS: Mapping[str, Need] = {
     "merge-siblings": _op(loop.LaunchOp, 2),
     "merge-loops": _op(loop.ReduceOp, 2),
     "predicate-positions": _op(arith.CmpiOp),
+    "share-reciprocals": _divides_by_variables,
     "approximate-division": _divides_in_reductions,
     "collapse-axes": _has_nests,
     "update-in-place": _stores_selections,
