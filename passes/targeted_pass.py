@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base class of passes whose decisions depend on the GPU."""
+"""Base class of passes whose decisions depend on the GPU, and the choice of the GPU."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.passes import ModulePass
 
@@ -22,3 +22,11 @@ class TargetedPass(ModulePass):
     def gpu(self) -> Target:
         """Limits and speed of the GPU."""
         return target_named(self.target)
+
+
+def for_target(step: ModulePass, target: str) -> ModulePass:
+    """
+    Return a copy of the pass `step` for `target` if its decisions depend on a target, else `step`
+    itself.
+    """
+    return replace(step, target=target) if isinstance(step, TargetedPass) else step

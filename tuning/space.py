@@ -30,8 +30,9 @@ from tilewright.errors import one_line
 from tilewright.passes.cost.shared_budget import reason_not_fitting
 from tilewright.passes.driver.lowering import REFUSED
 from tilewright.passes.driver.pipeline_string import configure
-from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
+from tilewright.passes.driver.pipelines import passes_of, to_tile
 from tilewright.passes.driver.verification import verify_module
+from tilewright.passes.targeted_pass import for_target
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.tileify import TileifyPass

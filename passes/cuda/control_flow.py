@@ -5,6 +5,7 @@ bodies.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
@@ -16,8 +17,10 @@ from tilewright.dialects.cuda.statements import AssignOp, ForOp, IfOp, VarOp
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.index import Index
-from tilewright.passes.cuda.ring_counters import Carried, carried_counters, unrolled_slots
 from tilewright.passes.cuda.writer import is_pending
+
+if TYPE_CHECKING:
+    from tilewright.passes.cuda.ring_counters import Carried
 
 
 def _if(to: Conversion, op: scf.IfOp) -> None:
@@ -111,9 +114,7 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     body = Block(arg_types=[low.type])
     body.args[0].name_hint = op.body.block.args[0].name_hint or "k"
     to.writer.values[op.body.block.args[0]] = body.args[0]
-    counters, slots = list[Carried](), None
-    if to.accesses.fills:
-        counters, slots = carried_counters(to, op, step), unrolled_slots(op, to.accesses)
+    counters, slots = _counters(to, op, step) if to.accesses.fills else ((), None)
     with to.writer.inside(body):
         _convert_body(to, op.body, variables, [name for each in counters for name in each.names()])
         for counter in counters:
@@ -121,6 +122,18 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     unroll = UNROLL in op.attributes
     unrolled = ForOp(low, high, step.value.data, Region(body), unroll=unroll, unroll_by=slots)
     to.writer.statement(unrolled)
+
+
+def _counters(
+    to: Conversion, op: scf.ForOp, step: IntegerAttr
+) -> "tuple[Sequence[Carried], int | None]":
+    """
+    Return the counters of rings that a loop carries, and the number of slots by which it is
+    unrolled.
+    """
+    from tilewright.passes.cuda.ring_counters import carried_counters, unrolled_slots
+
+    return carried_counters(to, op, step), unrolled_slots(op, to.accesses)
 
 
 def _bound(to: Conversion, bound: SSAValue) -> SSAValue:

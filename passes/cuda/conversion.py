@@ -28,6 +28,7 @@ from tilewright.passes.cuda.scalars import scalar_expression
 from tilewright.passes.cuda.shared_memory import SharedMemory
 from tilewright.passes.cuda.writer import Writer, cannot_lower
 from tilewright.passes.facts.vector_width import require_aligned_arguments
+from tilewright.passes.rewriting.op_table import OpTable
 
 Handler = Callable[["Conversion", Any], None]
 """Function that converts one op of a class."""
@@ -38,7 +39,7 @@ Handlers = Mapping[type[Operation], Handler]
 class Conversion:
     """Walk that converts one kernel function to CUDA IR."""
 
-    def __init__(self, source: kernel.FuncOp, handlers: Handlers):
+    def __init__(self, source: kernel.FuncOp, handlers: OpTable[Handler]):
         self.source, self.handlers = source, handlers
         self.accesses = Accesses(source)
         self.body = Block()

@@ -37,16 +37,15 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import cached_ranges
 from tilewright.dialects.cuda.identifiers import identifier
 from tilewright.dialects.cuda.statements import CommentOp
+from tilewright.dialects.kernel import grid, matrix, ring
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
-from tilewright.passes.cuda.conversion import Conversion, Handlers
-from tilewright.passes.cuda.grid import GRID
+from tilewright.passes.cuda.conversion import Conversion, Handler
 from tilewright.passes.cuda.index_values import INDEX_VALUES, THREADS
-from tilewright.passes.cuda.matrices import MATRICES
 from tilewright.passes.cuda.memory import MEMORY
 from tilewright.passes.cuda.registers import REGISTERS
-from tilewright.passes.cuda.rings import RINGS
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, rewriting
+from tilewright.passes.rewriting.op_table import OpTable
 
 RULE = Rule("c", 1, "convert_kernel_to_cuda")
 
@@ -56,17 +55,21 @@ def _comment(to: Conversion, op: kernel.CommentOp) -> None:
     to.writer.statement(CommentOp(op.text.data))
 
 
-_HANDLERS: Handlers = {
-    **INDEX_VALUES,
-    **THREADS,
-    **REGISTERS,
-    **MEMORY,
-    **MATRICES,
-    **RINGS,
-    **GRID,
-    **CONTROL_FLOW,
-    kernel.CommentOp: _comment,
-}
+_HANDLERS = OpTable[Handler](
+    {
+        **INDEX_VALUES,
+        **THREADS,
+        **REGISTERS,
+        **MEMORY,
+        **CONTROL_FLOW,
+        kernel.CommentOp: _comment,
+    },
+    {
+        matrix.__name__: ["tilewright.passes.cuda.matrices:MATRICES"],
+        ring.__name__: ["tilewright.passes.cuda.rings:RINGS"],
+        grid.__name__: ["tilewright.passes.cuda.grid:GRID"],
+    },
+)
 
 
 class ConvertKernelToCudaPass(ModulePass):

@@ -16,7 +16,6 @@ from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.passes.cuda.casts import cast
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.writer import is_pending, stays_inline
-from tilewright.passes.facts.integer_ranges import range_of_integer
 
 
 def _constant(to: Conversion, op: arith.ConstantOp) -> None:
@@ -48,6 +47,8 @@ def _index(to: Conversion, op: loop.IndexOp) -> None:
 
 
 def _to_index(to: Conversion, op: loop.ToIndexOp) -> None:
+    from tilewright.passes.facts.integer_ranges import range_of_integer
+
     condition, value = to.indices.condition(op), to.writer.use(op.value)
     type = op.value.type
     assert isa(type, IntegerType)

@@ -27,7 +27,6 @@ from tilewright.dialects.cuda.operators import (
 from tilewright.dialects.cuda.types import BinaryOperator, Comparison
 from tilewright.dialects.kernel.matrix import HalveTf32Op, NearestFiniteOp, RoundTf32Op
 from tilewright.passes.cuda.casts import cast_expression
-from tilewright.passes.cuda.comparisons import compare_floats, compare_integers
 from tilewright.passes.cuda.writer import Writer
 
 Table = dict[type[Operation], BinaryOperator]
@@ -159,9 +158,9 @@ def scalar_expression(op: Operation, values: Sequence[SSAValue], writer: Writer)
         case arith.SelectOp():
             return _selected(*values)
         case arith.CmpfOp() if op.lhs.type in (f32, f64):
-            return compare_floats(op, values[0], values[1])
+            return _compared(op, *values)
         case arith.CmpiOp() if op.lhs.type in (i1, i32, i64, IndexType()):
-            return compare_integers(op, values[0], values[1])
+            return _compared(op, *values)
         case arith.NegfOp() if op.result.type in (f32, f64):
             return NegOp(values[0]).result
         case arith.DivfOp() if op.result.type == f32 and _may_be_approximate(op):
@@ -192,6 +191,14 @@ def _approximate_exponential(value: SSAValue, writer: Writer) -> SSAValue:
             return CallOp("exp2_approximately", [power.result], f32).result
         case _:
             return CallOp("exp_approximately", [value], f32).result
+
+
+def _compared(op: arith.CmpfOp | arith.CmpiOp, left: SSAValue, right: SSAValue) -> SSAValue | None:
+    from tilewright.passes.cuda.comparisons import compare_floats, compare_integers
+
+    if isinstance(op, arith.CmpfOp):
+        return compare_floats(op, left, right)
+    return compare_integers(op, left, right)
 
 
 def _selected(condition: SSAValue, value: SSAValue, other: SSAValue) -> SSAValue:

@@ -11,11 +11,14 @@ becomes
     %mean_1 = prim.constant 8.000000e+00 : f32 -> tensor<4xf32>
     %mean_2 = prim.elementwise div(%mean, %mean_1) : tensor<4xf32>
 
-The patterns stand in one file for each family of ops. Functions and their types stay unchanged.
-Attributes of the module that name precisions (`dialects/precision`) are removed.
+The patterns stand in one file for each family of ops, which is loaded when one of the ops occurs.
+Functions and their types stay unchanged. Attributes of the module that name precisions
+(`dialects/precision`) are removed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -23,92 +26,63 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
+from tilewright.dialects import torch
 from tilewright.dialects.origin import place_of
 from tilewright.dialects.precision import remove_precisions
 from tilewright.dialects.torch.op import TorchOp
 from tilewright.errors import UnsupportedError, one_line
-from tilewright.passes.decompose import (
-    activation,
-    attention,
-    binary,
-    bits,
-    channel_norm,
-    comparison,
-    concatenation,
-    contraction,
-    convolution,
-    creation,
-    cross_entropy,
-    division,
-    indexing,
-    interpolation,
-    layout,
-    loss,
-    normalization,
-    padding,
-    pooling,
-    power,
-    product,
-    reduction,
-    scan,
-    scatter,
-    slicing,
-    smooth_interpolation,
-    statistics,
-    ternary,
-    unary,
-)
-from tilewright.passes.decompose.decomposition import Table
+from tilewright.passes.decompose.decomposition import Decomposition
 from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, TracedPattern
+from tilewright.passes.rewriting.op_table import OpTable
 
-PATTERNS: Table = {
-    **unary.PATTERNS,
-    **binary.PATTERNS,
-    **division.PATTERNS,
-    **power.PATTERNS,
-    **ternary.PATTERNS,
-    **comparison.PATTERNS,
-    **bits.PATTERNS,
-    **activation.PATTERNS,
-    **reduction.PATTERNS,
-    **statistics.PATTERNS,
-    **scan.PATTERNS,
-    **normalization.PATTERNS,
-    **channel_norm.PATTERNS,
-    **loss.PATTERNS,
-    **cross_entropy.PATTERNS,
-    **contraction.PATTERNS,
-    **product.PATTERNS,
-    **attention.PATTERNS,
-    **convolution.PATTERNS,
-    **pooling.PATTERNS,
-    **interpolation.PATTERNS,
-    **smooth_interpolation.PATTERNS,
-    **layout.PATTERNS,
-    **padding.PATTERNS,
-    **slicing.PATTERNS,
-    **concatenation.PATTERNS,
-    **creation.PATTERNS,
-    **indexing.PATTERNS,
-    **scatter.PATTERNS,
+_FILES: Mapping[str, Sequence[str]] = {
+    "adaptive_pooling": ("pooling",),
+    "channels": ("layout",),
+    "elementary": ("unary", "activation"),
+    "extremum": ("reduction",),
+    "filling": ("creation",),
+    "index_writing": ("scatter",),
+    "interpolation": ("interpolation", "smooth_interpolation"),
+    "loss": ("loss", "cross_entropy"),
+    "selection": ("ternary",),
 }
+"""
+Files with the patterns for the ops of one file of the dialect; by default, the one of its name.
+"""
 
-_TRACED = {
-    op: TracedPattern(Rule("d", number, op.ATEN.replace(".", "_").lower()), pattern)
-    for number, (op, pattern) in enumerate(PATTERNS.items(), start=1)
-}
+
+def _paths(family: str) -> Sequence[str]:
+    files = _FILES.get(family, (family,))
+    return [f"tilewright.passes.decompose.{file}:PATTERNS" for file in files]
+
+
+_PATTERNS = OpTable[Decomposition[Any]](
+    {}, {each.__name__: _paths(each.__name__.rpartition(".")[2]) for each in torch.FAMILIES}
+)
+
+_NUMBERS = {op: number for number, op in enumerate(torch.OPS, start=1)}
+
+
+@cache
+def pattern_of(kind: type[TorchOp]) -> TracedPattern | None:
+    """
+    Return the pattern for ops of the class `kind`, or None. Its file is loaded for the first op.
+    """
+    if (pattern := _PATTERNS.get(kind)) is None:
+        return None
+    rule = Rule("d", _NUMBERS[kind], kind.ATEN.replace(".", "_").lower())
+    return TracedPattern(rule, pattern)
 
 
 class Decompose(RewritePattern):
-    """Pattern that applies the decomposition that the table gives for an op, if any."""
+    """Pattern that applies the decomposition of an op, if there is one."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """
-        Decompose `op` by the table; raise `UnsupportedError` if a computation with its numbers
-        overflows.
+        Decompose `op`; raise `UnsupportedError` if a computation with its numbers overflows.
         """
-        if isinstance(op, TorchOp) and (pattern := _TRACED.get(type(op))) is not None:
+        if isinstance(op, TorchOp) and (pattern := pattern_of(type(op))) is not None:
             try:
                 pattern.match_and_rewrite(op, rewriter)
             except ArithmeticError as err:

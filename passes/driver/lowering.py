@@ -15,9 +15,10 @@ from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.errors import TilewrightError, UsageError, did_you_mean
 from tilewright.passes.driver.levels import LEVELS, Level, level_of, pipeline_between
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.pipelines import expanded, for_target, passes_of
+from tilewright.passes.driver.pipelines import expanded, passes_of
 from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.passes.reporting.trace import listening
+from tilewright.passes.targeted_pass import for_target
 
 REFUSED = (PassFailedException, VerifyException, TilewrightError)
 """Exceptions by which passes reject a program or a request."""

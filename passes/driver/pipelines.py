@@ -10,7 +10,7 @@ Each row is a pipeline that `opt-tool -p` accepts, and also a pass with the name
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import ClassVar
 
@@ -18,12 +18,16 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes as get_xdsl_passes
+from xdsl.utils.arg_spec import ArgSpec
 
+from tilewright.dialects.schedule import parse_spec_list
 from tilewright.passes import get_all_passes
+from tilewright.passes.driver.deferred_pass import DeferredPass
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.pipeline_string import parse_pipeline
+from tilewright.passes.driver.needs import need_of
+from tilewright.passes.driver.pipeline_string import configure, parse_pipeline
 from tilewright.passes.scheduling_steps import FIRST, PLAN, STEPS, scheduling_steps
-from tilewright.passes.targeted_pass import TargetedPass
+from tilewright.passes.targeted_pass import TargetedPass, for_target
 
 TO_TENSOR = (
     "decompose,expand-scatter,compose-index-maps,fold-elementwise,fold-parameter-layouts,cse"
@@ -89,11 +93,27 @@ class NamedPipeline(TargetedPass, ABC):
 
     def passes(self) -> tuple[ModulePass, ...]:
         """Return the passes that it runs, in order."""
-        return tuple(for_target(step, self.target) for step in passes_of(self.pipeline()))
+        return _passes_for(self.pipeline(), self.target)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Run the passes, and verify the module after each."""
         PassManager(ctx).run(op, self.passes())
+
+
+@lru_cache
+def _passes_for(pipeline: str, target: str) -> tuple[ModulePass, ...]:
+    """
+    Return the passes of a named pipeline for a target. Those that need something are loaded later.
+    """
+    steps = map(_deferred_pass, parse_spec_list(pipeline))
+    return tuple(for_target(step, target) for step in steps)
+
+
+def _deferred_pass(spec: ArgSpec) -> ModulePass:
+    load = available_passes()[spec.name]
+    if (need := need_of(spec.name)) is None:
+        return configure(load(), spec, "pass")
+    return DeferredPass(deferred=spec, load=load, need=need)
 
 
 class ToTensorPass(NamedPipeline):
@@ -132,14 +152,6 @@ class ToCudaPass(NamedPipeline):
 
     name = "to-cuda"
     PIPELINE: ClassVar[str] = TO_CUDA
-
-
-def for_target(step: ModulePass, target: str) -> ModulePass:
-    """
-    Return a copy of the pass `step` for `target` if its decisions depend on a target, else `step`
-    itself.
-    """
-    return replace(step, target=target) if isinstance(step, TargetedPass) else step
 
 
 def expanded(passes: Iterable[ModulePass]) -> tuple[ModulePass, ...]:

@@ -9,12 +9,14 @@ becomes
     %p = scf.for %k = ... iter_args(%acc = %zero) { ... arith.select ... arith.addf ... }
 
 Results that depend on register axes are joined in register arrays instead, and are not carried by
-the loop. Stages with rings are filled by the pipelines of their loop.
+the loop. Stages with rings are filled by the pipelines of their loop. Files for pipelines, tensor
+cores and online softmaxes are loaded for the first loop with one.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -24,12 +26,13 @@ from tilewright.dialects.axes import Access
 from tilewright.dialects.monoid import MonoidAttr
 from tilewright.passes.facts.nest import chunk_of, softmax_around, whole_of
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.matrix_reduction import MatrixReductions
 from tilewright.passes.kernel.phase_comments import Commenting
-from tilewright.passes.kernel.pipeline import Pipeline, pipelines_of, stages_in_rings
-from tilewright.passes.kernel.softmax_reduction import SoftmaxReductions
 from tilewright.passes.kernel.staging import Staging
 from tilewright.passes.kernel.thread_values import ThreadValues
+
+if TYPE_CHECKING:
+    from tilewright.passes.kernel.pipeline import Pipeline
+    from tilewright.passes.kernel.softmax_reduction import SoftmaxReductions
 
 _ZERO = AffineExpr.constant(0)
 
@@ -51,8 +54,10 @@ class Loops:
         self._lower_block = lower_block
 
     @cached_property
-    def softmax(self) -> SoftmaxReductions:
+    def softmax(self) -> "SoftmaxReductions":
         """Lowering of the steps of reductions with `softmax`."""
+        from tilewright.passes.kernel.softmax_reduction import SoftmaxReductions
+
         return SoftmaxReductions(self.values, self.emit)
 
     def lower_reduce(self, op: loop.ReduceOp) -> None:
@@ -64,16 +69,14 @@ class Loops:
             self._lower_single_step(op)
             return
         if op.instruction is not None:
-            self.comments.above(op)
-            self._start_of(op)
-            MatrixReductions(self.values, self.emit, self.staging.thread).lower(op)
+            self._lower_matrices(op)
             return
-        if not stages_in_rings(op):  # fills of rings come first, with their comment
+        if not (staged := _stages_in_rings(op)):  # fills of rings come first, with their comment
             self.comments.above(op)
         start = self._start_of(op)
         first = self.emit.first_step(self._bound(op.start))
-        pipelines = pipelines_of(op, first, self.values, self.emit, self.staging)
-        self.in_rings.update(stage for pipeline in pipelines for stage in pipeline.stages)
+        pipelines = self._pipelines(op, staged, first) if staged else ()
+        self.in_rings.update(staged)
         for pipeline in pipelines:
             pipeline.begin()
         self.comments.above(op)
@@ -98,6 +101,22 @@ class Loops:
         self.values.define(carried, results)
         self.softmax.finish(op)
 
+    def _lower_matrices(self, op: loop.ReduceOp) -> None:
+        """Lower a reduction whose steps tensor cores multiply and add."""
+        from tilewright.passes.kernel.matrix_reduction import MatrixReductions
+
+        self.comments.above(op)
+        self._start_of(op)
+        MatrixReductions(self.values, self.emit, self.staging.thread).lower(op)
+
+    def _pipelines(
+        self, op: loop.ReduceOp, stages: Sequence[tile.StageOp], first: SSAValue | None
+    ) -> "Sequence[Pipeline]":
+        """Return the pipelines that fill the rings of `stages`, which are in the loop's body."""
+        from tilewright.passes.kernel.pipeline import pipelines_of
+
+        return pipelines_of(op, stages, first, self.values, self.emit, self.staging)
+
     def _start_of(self, op: loop.ReduceOp) -> list[SSAValue]:
         """
         Return the values that the loop carries into its first step. A chunk starts from the values
@@ -121,7 +140,7 @@ class Loops:
         return None if total is None else [total]
 
     def _lower_step(
-        self, op: loop.ReduceOp, index: SSAValue, pipelines: Sequence[Pipeline]
+        self, op: loop.ReduceOp, index: SSAValue, pipelines: "Sequence[Pipeline]"
     ) -> None:
         for pipeline in pipelines:
             pipeline.before_step(index)
@@ -261,3 +280,9 @@ class Loops:
 
     def _is_array(self, value: SSAValue) -> bool:
         return bool(self.values.registers.of([value]))
+
+
+def _stages_in_rings(op: loop.ReduceOp) -> list[tile.StageOp]:
+    """Return the stages in a loop's body that a pipeline fills."""
+    stages = (s for s in op.body.block.ops if isinstance(s, tile.StageOp))
+    return [stage for stage in stages if stage.ring is not None]

@@ -25,7 +25,6 @@ from tilewright.passes.facts.nest import softmax_around
 from tilewright.passes.facts.vector_width import require_aligned_arguments
 from tilewright.passes.kernel.combine import Combining
 from tilewright.passes.kernel.emitter import Emitter
-from tilewright.passes.kernel.join_blocks import JoiningBlocks
 from tilewright.passes.kernel.loops import Loops
 from tilewright.passes.kernel.phase_comments import Commenting, drop_only_comment
 from tilewright.passes.kernel.staging import Staging
@@ -58,6 +57,8 @@ class LaunchLowering:
         self.loops = Loops(self.values, self.emit, self.comments, self.staging, self._lower_block)
         self.joining = None
         if self.joins is not None:
+            from tilewright.passes.kernel.join_blocks import JoiningBlocks
+
             ids = block, thread
             self.joining = JoiningBlocks(
                 self.joins, self.function, self.values, self.emit, ids, self.combining
@@ -136,7 +137,7 @@ class LaunchLowering:
                 case tile.StageOp():
                     self._lower_stage(op)
                 case loop.StoreOp() if self.joining is not None:
-                    self._lower_store(op, self.joining)
+                    self._lower_store(op)
                 case _:
                     self._copy(op)
 
@@ -154,11 +155,13 @@ class LaunchLowering:
         if self.joining.joins.kind is not Join.ATOMIC:
             self.joining.lower(op)
 
-    def _lower_store(self, op: loop.StoreOp, joining: JoiningBlocks) -> None:
+    def _lower_store(self, op: loop.StoreOp) -> None:
         """
-        Lower a store: as an atomic update if blocks join its value atomically, else as a store by
-        all blocks or one.
+        Lower a store of blocks that join: as an atomic update if they join its value atomically,
+        else as a store by all blocks or one.
         """
+        joining = self.joining
+        assert joining is not None
         is_atomic = joining.joins.kind is Join.ATOMIC
         if is_atomic and any(op.value in each.results for each in joining.joins.ops):
             joining.update(op)

@@ -196,14 +196,9 @@ class Pipeline:
         return self.emit.value(kernel.IndexOp(([_D0 % self.depth], [count])), "slot")
 
 
-def stages_in_rings(op: loop.ReduceOp) -> list[tile.StageOp]:
-    """Return the stages in a loop's body that a pipeline fills."""
-    stages = (s for s in op.body.block.ops if isinstance(s, tile.StageOp))
-    return [stage for stage in stages if stage.ring is not None]
-
-
 def pipelines_of(
     op: loop.ReduceOp,
+    stages: Sequence[tile.StageOp],
     first: SSAValue | None,
     values: ThreadValues,
     emitter: Emitter,
@@ -213,7 +208,6 @@ def pipelines_of(
     Return the pipelines for the stages in a loop's body: one for stages that TMA fills, one for the
     others.
     """
-    stages = stages_in_rings(op)
     by_tma = [stage for stage in stages if stage.transport_kind is Transport.TMA]
     others = [stage for stage in stages if stage not in by_tma]
     kinds = [kind for kind in (by_tma, others) if kind]

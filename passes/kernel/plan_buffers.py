@@ -50,7 +50,6 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.buffer_plan import aligned, bytes_of_type, clear, set_offset, set_totals
 from tilewright.dialects.types import memref_type
-from tilewright.passes.kernel.in_place import reason_not_in_place
 from tilewright.passes.kernel.slots import (
     Lifetime,
     assign_offsets,
@@ -183,6 +182,8 @@ def _reason_against_reuse(reuse: Reuse, kernels: Kernels) -> str | None:
         return "it is filled before the launch"
     if function.is_updated(output):
         return "only a part of it is written"
+    from tilewright.passes.kernel.in_place import reason_not_in_place
+
     reasons = (reason_not_in_place(function, argument, output) for argument in inputs)
     return next((reason for reason in reasons if reason is not None), None)
 

@@ -39,7 +39,6 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel.ring import FillOp, RingType
 from tilewright.dialects.kernel.shared import WORTH_A_BARRIER, share_bytes
 from tilewright.dialects.tile import Transport
-from tilewright.passes.kernel.phases import is_barrier
 from tilewright.passes.kernel.slots import Lifetime, assign_offsets
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
@@ -131,6 +130,8 @@ def _separate(function: kernel.FuncOp, alive: Mapping[kernel.SharedOp, Lifetime]
     Insert a barrier ahead of the first use of an array if threads may still use an earlier array in
     the same place.
     """
+    from tilewright.passes.kernel.phases import is_barrier
+
     steps = list(function.body.block.ops)
     barriers = {number for number, op in enumerate(steps) if is_barrier(op)}
     added: set[int] = set()

@@ -24,7 +24,6 @@ from tilewright.dialects.kernel.ring import TmaCopyOp
 from tilewright.dialects.monoid import Monoid, MonoidAttr
 from tilewright.dialects.tile import Transport
 from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.boxes import box_of
 from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -138,6 +137,8 @@ class Staging:
 
     def copy_box(self, op: tile.StageOp, slot: Slot, ring: SSAValue, count: SSAValue) -> None:
         """Copy the whole slab by the tensor memory accelerator (TMA)."""
+        from tilewright.passes.facts.boxes import box_of
+
         load = op.copied_load()
         assert load is not None
         assert slot.number is not None

@@ -27,8 +27,8 @@ from xdsl.passes import ModulePass
 
 from tilewright.dialects import loop
 from tilewright.dialects.structure import body_structure
+from tilewright.passes.loop.launch_graph import launches_by_kernel
 from tilewright.passes.loop.name_kernels import renumber
-from tilewright.passes.loop.plan import launches_by_kernel
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 12, "dedupe_kernels")

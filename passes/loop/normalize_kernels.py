@@ -32,8 +32,8 @@ from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.structure import COMMUTATIVE
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES, FOLD_AXIS_NAME
+from tilewright.passes.loop.launch_graph import launches_by_kernel
 from tilewright.passes.loop.name_kernels import renumber
-from tilewright.passes.loop.plan import launches_by_kernel
 from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("f", 5, "normalize_kernels")

@@ -35,7 +35,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.updates import becomes
 from tilewright.passes.loop.changed_steps import Changed, changed_steps, keep_changes
-from tilewright.passes.loop.plan import launches_by_kernel
+from tilewright.passes.loop.launch_graph import launches_by_kernel
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 
 RULE = Rule("f", 20, "update_in_place")

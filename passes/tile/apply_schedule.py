@@ -21,10 +21,9 @@ from xdsl.passes import ModulePass
 from tilewright.dialects import loop
 from tilewright.errors import UsageError
 from tilewright.passes.driver.manager import PassManager
-from tilewright.passes.driver.pipelines import for_target
 from tilewright.passes.reporting.trace import Rule, skipped
 from tilewright.passes.scheduling_steps import PLAN
-from tilewright.passes.targeted_pass import TargetedPass
+from tilewright.passes.targeted_pass import TargetedPass, for_target
 from tilewright.passes.tile.kernel_schedule import errors_of_planned_steps, planned_passes
 
 RULE = Rule("t", 19, "apply_schedule")

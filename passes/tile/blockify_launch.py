@@ -34,7 +34,7 @@ from tilewright.passes.tile.rebind import NewAxis, Rebinding, next_power_of_two,
 from tilewright.passes.tile.row_facts import is_contraction
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.step_bounds import leave_out_unneeded_steps
+from tilewright.passes.tile.unneeded_steps import leave_out_unneeded_steps
 
 _LONGEST_SIDE, _LONGEST_LINE = 256, 4096
 """

@@ -34,17 +34,13 @@ from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.chunking import ChunkReductions
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.row_facts import LONG
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 from tilewright.passes.tile.step_bounds import leaves_out_steps
 
 _CHUNKS = (4, 8, 16, 32)
 _BOUNDED = (4, 8, 16, 32, 64)
-
-LONG = 17
-"""
-Fewest steps of a reduction that is split into chunks; a shorter loop is unrolled (mark-unroll).
-"""
 
 
 @dataclass(frozen=True)

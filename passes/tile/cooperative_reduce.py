@@ -63,7 +63,6 @@ from tilewright.passes.tile.rebind import NewAxis, Rebinding, total_extent
 from tilewright.passes.tile.row_facts import is_contraction, row_length, rows_are_cooperative, scans
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
-from tilewright.passes.tile.step_bounds import bound_masked_steps
 from tilewright.passes.tile.steps_to_threads import Blocks, StepDistribution, is_cooperative
 
 _ROWS_OF_BLOCK = (1, 2, 4, 8, 16, 32)
@@ -262,6 +261,8 @@ def _deal_statistics(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
           %p = loop.reduce %k in 32 with max { ... %scores[%tm, %k * 16 + %tn] ... }
           %max = tile.combine %p across %tn with max : f32
     """
+    from tilewright.passes.tile.step_bounds import bound_masked_steps
+
     for op, axis in repeated_statistics(launch):
         substitution = Substitution()
         dealt = [*StepDistribution(substitution, axis.extent, axis.value).clone(op)]

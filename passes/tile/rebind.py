@@ -11,13 +11,13 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects import tile
+from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Access, Role
+from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Range, delinearize, simplify
 from tilewright.dialects.tile.attributes import Axis, AxisAttr, Level
 from tilewright.passes.rewriting.simplify_accesses import simplify_accesses
 from tilewright.passes.rewriting.substitution import Substitution
-from tilewright.passes.tile.step_bounds import make_bounds_uniform
 
 _INDEX = IndexType()
 
@@ -131,8 +131,14 @@ class Rebinding:
             self.body.add_ops(clone(op) if clone is not None else [self.substitution.clone(op)])
         if clone is not None:  # it may make loops after what they contain
             simplify_accesses(new)
-        make_bounds_uniform(new, PatternRewriter(InsertPoint.at_end(self.body)))
+        if any(isinstance(op, loop.ReduceOp) and op.is_bounded for op in ops_in(new)):
+            self._make_bounds_uniform(new)
         return new
+
+    def _make_bounds_uniform(self, new: tile.LaunchOp) -> None:
+        from tilewright.passes.tile.step_bounds import make_bounds_uniform
+
+        make_bounds_uniform(new, PatternRewriter(InsertPoint.at_end(self.body)))
 
     def finish(
         self, launch: tile.LaunchOp, rewriter: PatternRewriter, clone: Clone | None = None

@@ -24,18 +24,18 @@ Any other launch is split along its last thread axis, where memory is contiguous
 parts. The factors must divide the extents.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilewright.dialects import tile
+from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.tile.attributes import Level
 from tilewright.passes.reporting.trace import Rule
-from tilewright.passes.tile.chunking import chunked
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.register_tile_sizes import (
     FACTORS,
@@ -173,6 +173,13 @@ class RegisterTilePass(SchedulingPass, RewritePattern):
         if self.min_blocks:
             new.min_blocks = IntegerAttr(self.min_blocks, i64)
             rewriter.notify_op_modified(new)
-        fk = self.fk or 1
-        for op in innermost(new) if fk > 1 else ():
-            rewriter.replace(op, chunked(op, fk, ("ki", "kv")))
+        if self.fk is not None and self.fk > 1:
+            _chunk(innermost(new), self.fk, rewriter)
+
+
+def _chunk(reductions: Sequence[loop.ReduceOp], steps: int, rewriter: PatternRewriter) -> None:
+    """Split the single steps of K into chunks of `steps`."""
+    from tilewright.passes.tile.chunking import chunked
+
+    for op in reductions:
+        rewriter.replace(op, chunked(op, steps, ("ki", "kv")))

@@ -33,6 +33,12 @@ result would leave most of a GPU idle.
 """
 
 
+LONG = 17
+"""
+Fewest steps of a reduction that is split into chunks; a shorter loop is unrolled (mark-unroll).
+"""
+
+
 def is_contraction(launch: tile.LaunchOp) -> bool:
     """True if the launch has rows and columns, each element a reduction of its own."""
     return any(axis.role is Role.N for axis in launch.bound_axes())

@@ -21,23 +21,14 @@ A sum without a mask gets the same bound if its terms are 0 beyond the bound (`a
         %3 = math.exp %2 : f32
         %4 = arith.mulf %3, %v fastmath<nnan,ninf> : f32
         loop.yield %4 : f32
-
-All steps are left out in blocks whose results are not used:
-
-    %sum = loop.reduce %ko in 4 with add { ... }
-    %1 = loop.predicate [%bm * 32 + %tm - %bn * 32 - %tn] : i1
-    %2 = arith.select %1, %sum, %minus_infinity : f32
-
-gets `below [%bm * 4 - %bn * 4 + 4]`. The bound is at least 4 for blocks on the diagonal or below,
-which do all of their steps. The bound is 0 or less for blocks above the diagonal, which do none.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import product
-from math import gcd, inf
+from math import inf
 from typing import NamedTuple
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter
 
@@ -48,11 +39,9 @@ from tilewright.dialects.index import Ranges, Sum, range_of, sum_of
 from tilewright.dialects.loop.nest import within
 from tilewright.dialects.monoid import Monoid
 from tilewright.passes.facts.extremes import extreme
-from tilewright.passes.facts.nest import nested_chunk
 from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.annihilation import beyond
-from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
-from tilewright.passes.tile.needed_where import needed_where
+from tilewright.passes.tile.contracting_reductions import chunks_of
 from tilewright.passes.tile.uniform_indices import varies_in_block
 
 _IDENTITIES = {Monoid.ADD: 0, Monoid.MAX: -inf}
@@ -74,7 +63,7 @@ def bound_masked_steps(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
     """
     start, below, operands = _bounds_by_mask(op, varies_in_block)
     first = conjunction([op.start, (start, operands)])
-    _set_bounds(op, rewriter, first, conjunction([op.below, (below, operands)]))
+    set_bounds(op, rewriter, first, conjunction([op.below, (below, operands)]))
 
 
 def leaves_out_steps(op: loop.ReduceOp) -> bool:
@@ -96,47 +85,11 @@ def make_bounds_uniform(launch: tile.LaunchOp, rewriter: PatternRewriter) -> Non
         if any(map(varies_in_block, op.bound_operands)):
             _mask_varying_bounds(op, rewriter)
             start, below = _uniform(op.start, is_last=False), _uniform(op.below, is_last=True)
-            _set_bounds(op, rewriter, start, below)
+            set_bounds(op, rewriter, start, below)
 
 
-def leave_out_unneeded_steps(launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-    """
-    Bound the contractions of a launch that is split into blocks: a block does no chunk if none of
-    its results is used.
-    """
-    for op in contracting_reductions(launch):
-        needed = needed_where(op.results)
-        if needed is None or op.parent is not launch.body.block or nested_chunk(op) is None:
-            continue
-        exprs, operands = needed
-        ranges = [range_of_value(value) for value in operands]
-        varies = _varies_or_follows(op)
-        last = [extreme(expr, operands, varies, is_last=True) for expr in exprs]
-        conditions = [_reduced(expr, ranges) for expr in last if expr is not None]
-        # The bound is the extent or more where a condition holds, and 0 or less elsewhere.
-        extent = op.axis_extents()[0]
-        bounds = [(expr + 1) * extent for expr in conditions]
-        _set_bounds(op, rewriter, op.start, conjunction([op.below, (bounds, operands)]))
-
-
-def _varies_or_follows(op: loop.ReduceOp) -> Callable[[SSAValue], bool]:
-    """
-    Return a predicate for the indices that cannot bound `op`: they vary in a block or come after
-    it.
-    """
-
-    def varies(index: SSAValue) -> bool:
-        return varies_in_block(index) or _follows(index, op)
-
-    return varies
-
-
-def _follows(index: SSAValue, op: Operation) -> bool:
-    made_by = index.owner
-    return isinstance(made_by, Operation) and op.is_before_in_block(made_by)
-
-
-def _set_bounds(op: loop.ReduceOp, rewriter: PatternRewriter, *bounds: Access | None) -> None:
+def set_bounds(op: loop.ReduceOp, rewriter: PatternRewriter, *bounds: Access | None) -> None:
+    """Bound the steps of `op` by those of `bounds`, start and end, that may leave out a step."""
     op.set_bounds(*_useful(op, *bounds))
     rewriter.notify_op_modified(op)
 
@@ -256,13 +209,3 @@ def _limit(expr: AffineExpr, at: int, ranges: Ranges) -> tuple[AffineExpr, bool]
     if factor < 0:
         return others // -factor + 1, True
     return (others * -1 + (factor - 1)) // factor, False
-
-
-def _reduced(expr: AffineExpr, ranges: Ranges) -> AffineExpr:
-    """
-    Return the smallest expression that is at least 0 where `expr` is: `d0 - 1` for `128 * d0 - 1`.
-    """
-    value = sum_of(expr, ranges)
-    step = gcd(*value.terms.values()) or 1
-    terms = {atom: factor // step for atom, factor in value.terms.items()}
-    return Sum(terms, value.constant // step).expr()

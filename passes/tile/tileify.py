@@ -35,13 +35,17 @@ becomes
       %s = loop.reduce %k in 128 with add { ... %x[%i, %j, %k] ... %v[%i, %k, %l] ... }
       loop.store %s, %out[%i, %j, %l]
     }
+
+Ops beside the loop, such as the maximum of the row, are then repeated for every column, until
+`cooperative-reduce` shares them among threads. Stores beside the loop are done by the first column.
 """
 
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, ModuleOp
-from xdsl.ir import Block, Region
+from xdsl.dialects.builtin import ArrayAttr, IndexType, ModuleOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -52,10 +56,10 @@ from tilewright.dialects.faster_xdsl.walk import rewrite_each
 from tilewright.dialects.tile.attributes import AxisAttr, Level
 from tilewright.passes.driver.pipeline_string import configure
 from tilewright.passes.facts.nest import nest_block
-from tilewright.passes.facts.roles import axis_roles, single_row_roles
+from tilewright.passes.facts.roles import axis_roles, roles_in, single_row_roles
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
+from tilewright.passes.rewriting.substitution import masked_store
 from tilewright.passes.tile.kernel_schedule import record, take_planned
-from tilewright.passes.tile.lift_columns import lift_columns
 
 RULE = Rule("t", 1, "tileify")
 
@@ -101,6 +105,36 @@ def apply(kernel: loop.KernelOp, rewriter: PatternRewriter | None = None) -> til
     if isinstance(nest, loop.ForOp):
         rewriter.erase(nest)
     return launch
+
+
+def lift_columns(launch: tile.LaunchOp, rewriter: PatternRewriter | None = None) -> None:
+    """
+    Lift the loop over the columns, if it is the only `loop.for` or scan in the launch. A copy of a
+    kernel that is only examined needs no `rewriter`.
+    """
+    rewriter = rewriter or PatternRewriter(launch)
+    loops = [op for op in launch.body.block.ops if isinstance(op, loop.ForOp | loop.ScanOp)]
+    if len(loops) != 1 or not isinstance(columns := loops[0], loop.ForOp):
+        return
+    block = launch.body.block
+    roles = roles_in(columns.body.block, [*block.args, *columns.body.block.args])
+    extents = [*launch.axis_extents(), *columns.axis_extents()]
+    if Role.N not in roles or 0 in extents:
+        return
+    beside = [op for op in block.ops if isinstance(op, loop.StoreOp)]
+    axes: list[SSAValue] = []
+    for old in columns.body.block.args:
+        axes.append(rewriter.insert_block_argument(block, len(block.args), old.type))
+        axes[-1].name_hint = old.name_hint
+    launch.axes = ArrayAttr(
+        AxisAttr.get(Level.BLOCK, extent, role) for extent, role in zip(extents, roles, strict=True)
+    )
+    rewriter.notify_op_modified(launch)
+    rewriter.inline_block(columns.body.block, InsertPoint.before(columns), axes)
+    rewriter.erase(columns)
+    for store in beside:
+        first = [AffineExpr.dimension(d) * -1 for d in range(len(axes))]
+        rewriter.replace(store, masked_store(store, (first, axes)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
-from tilewright.passes.driver.pipelines import available_passes, expanded, for_target
+from tilewright.passes.driver.pipelines import available_passes, expanded
+from tilewright.passes.targeted_pass import for_target
 from tilewright.tuning.applicability import reason_against_fusion, reason_against_schedule
 from tilewright.tuning.goldens import (
     Golden,

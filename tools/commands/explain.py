@@ -26,8 +26,9 @@ from tilewright.passes.cost.ledger import cost, figures, ledger
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.reporting.trace import Listener, Rule, listening
+from tilewright.passes.tile.planner.considered import Choice
 from tilewright.passes.tile.planner.plan_schedules import RULE as PLANNING
-from tilewright.passes.tile.planner.plan_schedules import Choice, Weighed, launched, weighed
+from tilewright.passes.tile.planner.plan_schedules import Weighed, launched, weighed
 from tilewright.passes.tile.planner.plan_schedules import (
     reason_against as reason_against_planning,
 )

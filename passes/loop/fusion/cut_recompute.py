@@ -52,8 +52,8 @@ from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.op_counts import counted, matrix_ops, runs
 from tilewright.passes.loop.fusion.recomputed import Part, parts
 from tilewright.passes.loop.kernel_builder import nest_over
+from tilewright.passes.loop.launch_graph import inputs_of
 from tilewright.passes.loop.name_kernels import KernelNames
-from tilewright.passes.loop.plan import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, decided, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution

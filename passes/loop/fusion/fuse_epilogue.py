@@ -62,8 +62,7 @@ from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import costliest
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
-from tilewright.passes.loop.name_kernels import join_names
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     erase_kernel,
     holds_one_value,
     inputs_of,
@@ -73,6 +72,7 @@ from tilewright.passes.loop.plan import (
     readers,
     reason_against_fusion,
 )
+from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution

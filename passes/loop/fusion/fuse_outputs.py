@@ -52,7 +52,7 @@ from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.kernel_builder import AXIS_NAMES
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     holds_one_value,
     is_returned,
     loads_of,
@@ -60,7 +60,6 @@ from tilewright.passes.loop.plan import (
     reason_against_fusion,
 )
 from tilewright.passes.loop.plan_index import PlanIndex
-from tilewright.passes.loop.update_in_place import is_update
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.targeted_pass import TargetedPass
 
@@ -100,7 +99,7 @@ class FuseOutputs(RewritePattern):
         if (inlined := self.plan.flat_launch(op, reduces=False)) is None:
             return
         kernel = inlined.kernel
-        if is_update(kernel, op):
+        if _is_update(kernel, op):
             skipped(RULE, kernel, "unfused, it updates its buffer in place")
             return
         keepers = [k for launch in consumers if (k := self._keeper(launch, buffer)) is not None]
@@ -176,6 +175,12 @@ def _rows(load: loop.LoadOp, axes: Sequence[SSAValue]) -> dict[int, SSAValue] | 
     whole = all(extent_of(axis) == shape[dim] for dim, axis in rows.items())
     each_once = len(set(rows.values())) == len(rows)
     return rows if whole and each_once and _of_several_steps(axes) <= {*rows.values()} else None
+
+
+def _is_update(kernel: loop.KernelOp, launch: loop.LaunchOp) -> bool:
+    from tilewright.passes.loop.update_in_place import is_update
+
+    return is_update(kernel, launch)
 
 
 def _reason_against(keeper: Keeper) -> str | None:

@@ -54,14 +54,14 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
-from tilewright.passes.loop.name_kernels import join_names
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     erase_kernel,
     is_temporary,
     loads_of,
     readers,
     reason_against_fusion,
 )
+from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution

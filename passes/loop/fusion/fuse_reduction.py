@@ -67,8 +67,7 @@ from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.row_block import row_block
-from tilewright.passes.loop.name_kernels import join_names
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     erase_kernel,
     holds_one_value,
     is_returned,
@@ -76,6 +75,7 @@ from tilewright.passes.loop.plan import (
     readers,
     reason_against_fusion,
 )
+from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution

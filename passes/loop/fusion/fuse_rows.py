@@ -73,8 +73,8 @@ from tilewright.passes.loop.fusion.wide_attention import (
     decision_in_one_pass,
     has_single_rows,
 )
+from tilewright.passes.loop.launch_graph import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.peel_last_step import PeelLastSteps
-from tilewright.passes.loop.plan import is_temporary, readers, reason_against_fusion, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.targeted_pass import TargetedPass

@@ -52,7 +52,12 @@ from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.wide_attention import blocks_along
-from tilewright.passes.loop.plan import is_temporary, loads_of, readers, reason_against_fusion
+from tilewright.passes.loop.launch_graph import (
+    is_temporary,
+    loads_of,
+    readers,
+    reason_against_fusion,
+)
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.targeted_pass import TargetedPass

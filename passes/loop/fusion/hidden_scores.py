@@ -23,7 +23,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects import loop
 from tilewright.dialects.element_types import is_constant
 from tilewright.passes.facts.nest import subscripted_dims
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     holds_one_value,
     inputs_of,
     reason_against_fusion,

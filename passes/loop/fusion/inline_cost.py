@@ -26,8 +26,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
     work_of,
 )
 from tilewright.passes.loop.fusion.op_counts import runs
-from tilewright.passes.loop.fusion.softmax_terms import weight_of
-from tilewright.passes.loop.plan import is_temporary, loads_of, readers, writer
+from tilewright.passes.loop.launch_graph import is_temporary, loads_of, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
 
@@ -89,6 +88,8 @@ def _is_weight(nest: FlatNest) -> bool:
     True if the nest computes weights of a softmax: `fuse-rows` and `fuse-online` may compute each
     once for all columns of a product. If they do not, `cut-recompute` takes it out again.
     """
+    from tilewright.passes.loop.fusion.softmax_terms import weight_of
+
     value = nest.store.value
     while isinstance(value.owner, arith.TruncFOp | arith.ExtFOp):
         value = value.owner.input

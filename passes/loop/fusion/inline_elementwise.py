@@ -48,8 +48,7 @@ from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import inline_decision, place_of
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
-from tilewright.passes.loop.name_kernels import join_names
-from tilewright.passes.loop.plan import (
+from tilewright.passes.loop.launch_graph import (
     erase_kernel,
     evaluations,
     is_temporary,
@@ -57,6 +56,7 @@ from tilewright.passes.loop.plan import (
     readers,
     reason_against_fusion,
 )
+from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.loop.scalar_function import constant_of
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped

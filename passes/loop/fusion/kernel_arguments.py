@@ -7,7 +7,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.loop.launch_graph import inputs_of
 
 
 class KernelArguments:

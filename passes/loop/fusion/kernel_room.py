@@ -20,7 +20,7 @@ from tilewright.dialects.target import Target
 from tilewright.dialects.types import size_of
 from tilewright.passes.loop.fusion.op_counts import is_sum_of_products
 from tilewright.passes.loop.fusion.shared_loads import distinct, readings
-from tilewright.passes.loop.plan import loads_of
+from tilewright.passes.loop.launch_graph import loads_of
 from tilewright.passes.loop.plan_index import PlanIndex
 
 MOST_REGISTERS_OUTSIDE_SUMS = 32

@@ -27,7 +27,7 @@ from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.facts.nest import steps_of
 from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, work_of
 from tilewright.passes.loop.fusion.op_counts import MatrixOps, counted, runs
-from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.loop.launch_graph import inputs_of
 from tilewright.passes.reporting.trace import Rule, decided, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 

@@ -46,7 +46,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.fusion.fusion_cost import MOST_ACCUMULATORS, size
 from tilewright.passes.loop.fusion.shared_loads import Reading, reading, readings
-from tilewright.passes.loop.plan import following, ops_between
+from tilewright.passes.loop.launch_graph import following, ops_between
 from tilewright.passes.reporting.trace import Rule, decided, enclosing_symbol, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution
 

@@ -54,8 +54,8 @@ from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.fusion.shared_loads import reading, readings
 from tilewright.passes.loop.fusion.siblings import Sibling, bytes_shared, in_order_of_size
+from tilewright.passes.loop.launch_graph import following, merge_point, reason_against_fusion
 from tilewright.passes.loop.name_kernels import join_names
-from tilewright.passes.loop.plan import following, merge_point, reason_against_fusion
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
 from tilewright.passes.rewriting.substitution import Substitution

@@ -34,7 +34,7 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     shifted_once,
     weighted_sum,
 )
-from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.loop.launch_graph import inputs_of
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.loop.value_numbers import Condition, ValueNumbers
 from tilewright.passes.rewriting.substitution import Substitution

@@ -39,7 +39,7 @@ from tilewright.passes.facts.products import (
     half_type_of,
     products_of,
 )
-from tilewright.passes.loop.plan import evaluations
+from tilewright.passes.loop.launch_graph import evaluations
 
 REUSE = 128
 """

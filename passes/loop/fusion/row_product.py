@@ -27,7 +27,7 @@ from tilewright.passes.facts.footprint import element_bytes
 from tilewright.passes.facts.nest import FlatNest, Subscript, common_subscript, nest_block
 from tilewright.passes.facts.roles import index_sources
 from tilewright.passes.loop.fusion.shared_loads import readings
-from tilewright.passes.loop.plan import inputs_of, loads_of
+from tilewright.passes.loop.launch_graph import inputs_of, loads_of
 from tilewright.passes.loop.plan_index import FlatLaunch
 
 

@@ -13,7 +13,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.footprint import element_bytes, elements_touched
 from tilewright.passes.loop.fusion.shared_loads import readings
-from tilewright.passes.loop.plan import inputs_of
+from tilewright.passes.loop.launch_graph import inputs_of
 
 
 class Sibling(NamedTuple):

@@ -23,7 +23,7 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     largest_of,
     weighted_sum,
 )
-from tilewright.passes.loop.plan import inputs_of, is_temporary, readers, writer
+from tilewright.passes.loop.launch_graph import inputs_of, is_temporary, readers, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.loop.value_numbers import ValueNumbers
 from tilewright.passes.rewriting.substitution import Substitution

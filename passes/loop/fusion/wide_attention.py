@@ -26,7 +26,7 @@ from tilewright.passes.facts.nest import needed_by, nest_block, steps_of
 from tilewright.passes.facts.roles import axis_roles
 from tilewright.passes.loop.fusion.fusion_cost import Decision, Work, decide, fused, often, work_of
 from tilewright.passes.loop.fusion.row_product import RowProduct
-from tilewright.passes.loop.plan import inputs_of, is_temporary, writer
+from tilewright.passes.loop.launch_graph import inputs_of, is_temporary, writer
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 
 MOST_COLUMNS = 512

@@ -51,7 +51,7 @@ def narrowed(
 
 
 def _pins(pinned: ScheduleAttr) -> Iterator[tuple[str, str, ParameterListType]]:
-    """Yield step, option and value of each pinned option; `plan` decides how to lift a kernel."""
+    """Yield step, option and value of each pinned option, except how to lift a kernel."""
     for step, options in _options_by_step(pinned).items():
         for option, value in options.items():
             if step != FIRST:

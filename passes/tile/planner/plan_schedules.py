@@ -13,12 +13,11 @@ becomes
       loop.for %i in 512, %j in 2048 { ... }
     } planned "tileify,chunk-matmul-k{bk=16},...,mark-unroll"
 
-There are four kinds of kernels, each with its choices and a model of their time: contractions
-(`tiling_choice.py`), attention (`attention_choice.py`), rows (`row_assignment_choice.py`) and
-elements (`element_assignment.py`). The planner takes the fastest choice. Options that depend on
-nothing else (which operands are staged, pads, swizzles) are left to their pass.
+Each kind of kernels has its choices and a model of their time (`considered.py`). The planner takes
+the fastest choice. Options that depend on nothing else (which operands are staged, pads, swizzles)
+are left to their pass.
 
-A pass that the plan names runs as planned; all other passes skip the kernel. A kernel may carry
+A pass among the planned steps runs as planned; all other passes skip the kernel. A kernel may carry
 planned steps already: they are kept, unless they name `plan-schedules`. Planned steps that name
 `plan-schedules` are pins, and the planner decides the rest (`pinned_steps.py`). A planned step of a
 pass that does not exist is an error.
@@ -27,7 +26,7 @@ pass that does not exist is an error.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -35,52 +34,25 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects import loop, tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
-from tilewright.passes.facts.nest import softmaxes_in
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.scheduling_steps import PLAN
 from tilewright.passes.targeted_pass import TargetedPass
-from tilewright.passes.tile.blockify_launch import is_rectangular
 from tilewright.passes.tile.kernel_schedule import (
     errors_of_planned_steps,
     planned_passes,
     with_added_steps,
 )
-from tilewright.passes.tile.lift_columns import lift_columns
-from tilewright.passes.tile.planner.attention import attention_of
-from tilewright.passes.tile.planner.attention_choice import attention_tilings, fewest_elements
-from tilewright.passes.tile.planner.contraction import contraction_of
-from tilewright.passes.tile.planner.element_assignment import element_assignments, element_problem
+from tilewright.passes.tile.planner.considered import Choice, Considered, considered_for
 from tilewright.passes.tile.planner.pinned_steps import (
     check_pins,
     narrowed,
     pinned_lift,
     with_pins,
 )
-from tilewright.passes.tile.planner.row_assignment_choice import IN_STEPS, row_assignments
-from tilewright.passes.tile.planner.row_problem import row_problem
-from tilewright.passes.tile.planner.tiling_choice import FEWEST_ELEMENTS, fastest_tiling, tilings
 from tilewright.passes.tile.planner.trial import first_possible
-from tilewright.passes.tile.row_facts import columns_per_row, rows_are_cooperative
+from tilewright.passes.tile.row_facts import columns_per_row
 from tilewright.passes.tile.tileify import apply as tileify
-
-Problem = TypeVar("Problem", contravariant=True)
-
-
-class Choice(Protocol[Problem]):
-    """Protocol of a choice that the planner makes for a kernel; `str` gives it in words."""
-
-    def seconds(self, problem: Problem, target: Target) -> float:
-        """Return the seconds that the kernel takes, by the model for its kind."""
-        ...
-
-    @property
-    def elements(self) -> int:
-        """Elements of a thread."""
-        ...
-
-    def pipeline(self, problem: Problem, target: Target) -> Sequence[str]:
-        """Return the steps that carry out the choice, except `tileify`, as texts."""
-        ...
+from tilewright.passes.tile.tileify import lift_columns
 
 
 @dataclass(frozen=True)
@@ -125,38 +97,15 @@ def weighed(
     to schedule it. If steps are `pinned`, only choices with their options are considered
     (`narrowed`).
     """
-    attention = attention_of(launch) if softmaxes_in(launch.body.block) else None
-    if attention is not None and is_rectangular(launch):
-        first, last = attention_tilings(attention, target)[0], fewest_elements(attention)
-        return _weighed(launch, attention, target, attention_tilings, first, last, pinned)
-    contraction = contraction_of(launch)
-    if contraction is not None and is_rectangular(launch):
-        first = fastest_tiling(contraction, target)
-        return _weighed(launch, contraction, target, tilings, first, FEWEST_ELEMENTS, pinned)
-    if not rows_are_cooperative(launch):
-        elements = element_problem(launch)
-        first = element_assignments(elements, target)[0]
-        return _weighed(launch, elements, target, element_assignments, first, first, pinned)
-    if columns_per_row(launch):
-        return None
-    rows = row_problem(launch)
-    first = row_assignments(rows, target)[0]
-    return _weighed(launch, rows, target, row_assignments, first, IN_STEPS, pinned)
+    considered = considered_for(launch, target)
+    return None if considered is None else _weighed(launch, target, considered, pinned)
 
 
 def _weighed(
-    launch: tile.LaunchOp,
-    problem: Any,
-    target: Target,
-    ranked: Callable[[Any, Target], Sequence[Choice[Any]]],
-    first: Choice[Any],
-    last: Choice[Any],
-    pinned: ScheduleAttr | None,
+    launch: tile.LaunchOp, target: Target, considered: Considered, pinned: ScheduleAttr | None
 ) -> Weighed:
-    """
-    Return the first choice that no pass refuses, with the ranking of all. `first` is the fastest
-    choice, tried before `ranked` is computed; `last` is tried last.
-    """
+    """Return the first choice that no pass refuses, with the ranking of all."""
+    problem, ranked, first, last = considered
 
     def pipeline_of(choice: Choice[Any]) -> Sequence[str]:
         return choice.pipeline(problem, target)
@@ -185,7 +134,9 @@ def _on_demand(ranked: Callable[[], Sequence[Choice[Any]]]) -> Iterator[Choice[A
     yield from ranked()
 
 
-def plan(kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = None) -> ScheduleAttr:
+def planned_steps(
+    kernel: loop.KernelOp, target: Target, pinned: ScheduleAttr | None = None
+) -> ScheduleAttr:
     """
     Return the steps that schedule `kernel`, with the options that are decided together. Steps that
     are `pinned` keep the options that they have.
@@ -237,15 +188,15 @@ class PlanSchedulesPass(TargetedPass):
         """
         target = self.gpu
         for kernel in [k for k in op.ops if isinstance(k, loop.KernelOp)]:
-            _check_plan(kernel)
+            _check_planned(kernel)
             if (reason := reason_against(kernel)) is not None:
                 skipped(RULE, kernel, reason)
                 continue
             with rewriting(RULE, kernel):
-                kernel.planned = plan(kernel, target, kernel.planned)
+                kernel.planned = planned_steps(kernel, target, kernel.planned)
 
 
-def _check_plan(kernel: loop.KernelOp) -> None:
+def _check_planned(kernel: loop.KernelOp) -> None:
     """Raise `UsageError` for a planned step of a pass that does not exist."""
     if kernel.planned is None:
         return

@@ -20,9 +20,8 @@ from tilewright.dialects.target import L2_BYTES, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
 from tilewright.passes.cost.row_registers import BESIDE
-from tilewright.passes.tile.chunk_reduce import LONG
 from tilewright.passes.tile.planner.row_problem import RowProblem
-from tilewright.passes.tile.row_facts import SECTOR
+from tilewright.passes.tile.row_facts import LONG, SECTOR
 
 AHEAD, _LEAST_AHEAD = 8, 4
 """

@@ -19,9 +19,10 @@ from tilewright.dialects import tile
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
-from tilewright.passes.driver.pipelines import for_target, passes_of, to_tile
+from tilewright.passes.driver.pipelines import passes_of, to_tile
 from tilewright.passes.reporting.trace import listening
 from tilewright.passes.scheduling_steps import FIRST, PLAN
+from tilewright.passes.targeted_pass import for_target
 from tilewright.passes.tile.register_tile import RegisterTilePass
 from tilewright.passes.tile.scheduling_pass import take_choice
 

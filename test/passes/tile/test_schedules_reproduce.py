@@ -9,7 +9,8 @@ from tilewright.dialects.loop import KernelOp
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipeline_string import parse_pipeline
-from tilewright.passes.driver.pipelines import available_passes, expanded, for_target
+from tilewright.passes.driver.pipelines import available_passes, expanded
+from tilewright.passes.targeted_pass import for_target
 
 from .generated_kernels import kernel_text
 

@@ -15,7 +15,7 @@ from tilewright.frontend.expression import parse_expression
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.passes.tile.planner.pinned_steps import narrowed, with_pins
-from tilewright.passes.tile.planner.plan_schedules import launched, plan, weighed
+from tilewright.passes.tile.planner.plan_schedules import launched, planned_steps, weighed
 from tilewright.passes.tile.planner.tiling import Tiling
 
 PROGRAMS = (
@@ -37,7 +37,7 @@ def kernel_of(text: str) -> loop.KernelOp:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
     kernel = kernel_of(program)
-    planned = plan(kernel, GPU)
+    planned = planned_steps(kernel, GPU)
     pins = [
         ArgSpec(step.name, {name: value})
         for step in planned.steps
@@ -45,7 +45,7 @@ def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
     ]
     assert pins
     for pin in pins:
-        assert plan(kernel, GPU, ScheduleAttr.of([pin])) == planned, pin
+        assert planned_steps(kernel, GPU, ScheduleAttr.of([pin])) == planned, pin
 
 
 def test_options_that_no_choice_has_narrow_nothing() -> None:
@@ -58,9 +58,9 @@ def test_options_that_no_choice_has_narrow_nothing() -> None:
 
 def test_pins_of_steps_that_no_choice_decides_keep_the_rest() -> None:
     kernel = kernel_of(PROGRAMS[0])
-    planned = plan(kernel, GPU).data
+    planned = planned_steps(kernel, GPU).data
     assert ",pad-smem," in planned
-    pinned = plan(kernel, GPU, ScheduleAttr.parse("plan-schedules,pad-smem{pad=2}")).data
+    pinned = planned_steps(kernel, GPU, ScheduleAttr.parse("plan-schedules,pad-smem{pad=2}")).data
     assert pinned == planned.replace("pad-smem", "pad-smem{pad=2}")
 
 
