@@ -186,7 +186,18 @@ class _Walk:
         has_call = any(instructions[place].opcode.startswith("CALL") for place in skipped)
         has_version = any(place in self.uncounted for place in skipped)
         has_counted = any(place in self.by_start for place in skipped)
-        return has_call or (has_version and not has_counted)
+        if not has_counted and self._has_loop_beside(skipped):
+            return True
+        return (has_call or has_version) and not has_counted
+
+    def _has_loop_beside(self, skipped: range) -> bool:
+        """True if a counted loop is on the other side of the condition that skips these places."""
+        if not skipped:
+            return False
+        end = self.code.instructions[skipped[-1]]
+        if end.target is None or end.falls_through or not end.opcode.startswith("BRA"):
+            return False
+        return any(place in self.by_start for place in range(skipped.stop, end.target))
 
 
 def _at_a_time(loop: Loop, trips: Mapping[Loop, float]) -> float:

@@ -115,3 +115,34 @@ def test_blocks_leave_the_join_to_the_last_one():
     assert found.others == [0, 1, 2, 3]
     assert found.exit_others == 2
     assert route(LOOP, {1: 1}).exit_others is None
+
+
+def test_the_side_of_a_condition_with_a_loop_is_taken():
+    code = sass(
+        "@P0 BRA `(.L_x_0)",
+        "MOV R1, RZ",
+        "BRA `(.L_x_2)",
+        ".L_x_0:",
+        "MOV R1, R2",
+        ".L_x_1:",
+        "FFMA R3, R3, R3, R3",
+        "@P0 BRA `(.L_x_1)",
+        ".L_x_2:",
+        "EXIT",
+    )
+    assert route(code, {4: 2}).others == [0, 3, 4, 5, 4, 5, 6]
+
+
+def test_a_loop_before_a_call_is_not_skipped():
+    code = sass(
+        "@P0 BRA `(.L_x_2)",
+        ".L_x_1:",
+        "FFMA R3, R3, R3, R3",
+        "@P0 BRA `(.L_x_1)",
+        "CALL.REL.NOINC `(.L_x_3)",
+        ".L_x_2:",
+        "EXIT",
+        ".L_x_3:",
+        "RET.REL.NODEC R2 `(kernel)",
+    )
+    assert 1 in route(code, {1: 2}).others
