@@ -5,7 +5,7 @@ Instructions of SASS (machine code) or PTX in the form that the report uses.
 Each has a category, the number of bits that a thread accesses, and its possible successors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.utils.str_enum import StrEnum
 
@@ -100,6 +100,10 @@ class Instruction:
     control: ControlCode | None = None
     """Scheduling information in SASS; None in PTX."""
 
+    def __repr__(self) -> str:
+        text = " ".join(filter(None, (self.predicate, self.opcode, self.operands)))
+        return f"<Instruction: {text}>"
+
 
 @dataclass(frozen=True)
 class Code:
@@ -107,4 +111,4 @@ class Code:
 
     language: str
     """Language of the instructions, `SASS` or `PTX`."""
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[Instruction, ...] = field(repr=False)

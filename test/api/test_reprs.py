@@ -40,7 +40,7 @@ def reachable(value: Any, place: str) -> Iterator[tuple[str, Any]]:
     if not is_ours or not is_dataclass(value):
         return
     yield place, value
-    for field in fields(value):
+    for field in (field for field in fields(value) if field.repr):
         yield from reachable(getattr(value, field.name), f"{place}.{field.name}")
 
 

@@ -46,7 +46,8 @@ def _lowered(program: Program, level: str, precision: str) -> ModuleOp:
 
 def _summed_products(module: ModuleOp) -> list[arith.MulfOp]:
     """Return the products that the innermost sums of a module add."""
-    yields = [op.yield_op for op in module.walk() if isinstance(op, loop.ReduceOp)]
+    sums = [op for op in module.walk() if isinstance(op, loop.ReduceOp) and not op.is_softmax]
+    yields = [op.yield_op for op in sums]
     owners: list[Any] = [value.owner for end in yields for value in end.values]
     return [op for op in owners if isinstance(op, arith.MulfOp)]
 

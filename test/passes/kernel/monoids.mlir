@@ -312,9 +312,9 @@ loop.kernel @softmax(%x: memref<8x12xf32>) -> (%m: memref<8xf32>, %sum: memref<8
 // CHECK-NEXT:     [[MOVED:%[0-9]+]] = arith.addf %p_1, [[MOVE]] : f32
 // CHECK-NEXT:     [[BOTH:%[0-9]+]] = arith.addf %p_1, [[X]] : f32
 // CHECK-NEXT:     %p_2 = arith.select [[FINITE]], [[MOVED]], [[BOTH]] : f32
-// CHECK-NEXT:     [[DD:%[0-9]+]] = arith.mulf [[D]], [[D]] : f32
 // CHECK-NEXT:     [[BETWEEN:%[0-9]+]] = arith.mulf %n_1, [[SHARE]] : f32
-// CHECK-NEXT:     [[SQUARES:%[0-9]+]] = arith.mulf [[DD]], [[BETWEEN]] : f32
+// CHECK-NEXT:     [[SCALED:%[0-9]+]] = arith.mulf [[D]], [[BETWEEN]] : f32
+// CHECK-NEXT:     [[SQUARES:%[0-9]+]] = arith.mulf [[D]], [[SCALED]] : f32
 // CHECK-NEXT:     [[NAN:%[0-9]+]] = arith.subf [[D]], [[D]] : f32
 // CHECK-NEXT:     [[WITHIN:%[0-9]+]] = arith.addf %q_1, {{%[0-9]+}} : f32
 // CHECK-NEXT:     [[ADDED:%[0-9]+]] = arith.addf [[SQUARES]], [[NAN]] : f32

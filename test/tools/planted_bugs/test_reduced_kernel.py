@@ -143,11 +143,11 @@ def _ones(type: str) -> NDArray[Any]:
 
 def test_a_sum_has_chunks_for_each_split_and_tiles_overrun():
     types, schedule = _planned(MATMUL)
-    assert "blockify-launch{m=128 n=64}" in schedule
-    assert "chunk-matmul-k{bk=64},split-matmul-k{factor=4 join=last_block}" in schedule
-    assert "lookahead=1" in schedule
-    # 136 is a tile of 128 and 8; 520 is 4 blocks with two chunks of 64 each, and 8.
-    assert types == ["memref<1x136x520xf32>", "memref<520x72xf32>", "memref<1x136x72xf32>"]
+    assert "blockify-launch{m=64 n=64}" in schedule
+    assert "chunk-matmul-k{bk=64},split-matmul-k{factor=2 join=cluster}" in schedule
+    assert "double-buffer{depth=3}" in schedule
+    # 72 is a tile of 64 and 8; 520 is 2 blocks with four chunks of 64 each, and 8.
+    assert types == ["memref<1x72x520xf32>", "memref<520x72xf32>", "memref<1x72x72xf32>"]
 
 
 SPLIT_MATRICES = (
