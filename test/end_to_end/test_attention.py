@@ -86,7 +86,7 @@ def test_other_wide_heads_run_right(expression: str) -> None:
     assert main(["run", "-c", expression, "--target", "sm_80"]) == 0
 
 
-def test_weights_are_multiplied_by_the_reciprocal_of_a_row(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_has_one_reciprocal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", "-c", MEANS, "--target", "sm_90a"]) == 0
     text = capsys.readouterr().out
     assert text.count("1.0f / ") == 1
