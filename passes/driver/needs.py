@@ -81,6 +81,11 @@ def _joins_pairs(module: ModuleOp) -> bool:
     )
 
 
+def _weights_values(module: ModuleOp) -> bool:
+    """True if a reduction weights values by the exponentials of scores."""
+    return any(isinstance(op, loop.ReduceOp) and op.is_softmax for op in ops_in(module))
+
+
 def _joins_by_workspace(module: ModuleOp) -> bool:
     return any(
         isinstance(op, tile.CombineOp) and op.join is not None and op.join.data is Join.WORKSPACE
@@ -117,6 +122,7 @@ _NEEDS: Mapping[str, Need] = {
     "dedupe-kernels": _op(loop.KernelOp, 2),
     **{step.name: _planned(step.name) for step in STEPS},
     "join-registers": _joins_pairs,
+    "sum-threads-last": _weights_values,
     "split-joins": _joins_by_workspace,
     "skip-masks": _stores_selections,
     "drop-redundant-barriers": _op(MeetingOp),
