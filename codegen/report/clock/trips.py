@@ -22,7 +22,8 @@ _COMPUTING = (Category.FFMA, Category.HMMA, Category.MATRIX)
 def all_trips(code: Code, cost: KernelCost, box_bytes: float, sharing: int) -> dict[Loop, float]:
     """
     Return the steps of each counted loop in a whole block, at least 1. A TMA copy moves `box_bytes`
-    bytes, and `sharing` blocks share a result.
+    bytes, and `sharing` blocks share a result. A loop runs at least once in each step of the loops
+    around it.
     """
     trips = trip_counts(code, cost, longest_versions(code))
     counts = [n for n, each in enumerate(code.instructions) if each.category is Category.ATOMIC]
@@ -30,8 +31,16 @@ def all_trips(code: Code, cost: KernelCost, box_bytes: float, sharing: int) -> d
         is_join = sharing > 1 and counts and loop.start > counts[0]
         if is_join and not instruction_mix(code, loop.whole).count(*_COMPUTING):
             trips[loop] = min(trips[loop], sharing)
-    if not box_bytes:
-        return trips
+    if box_bytes:
+        _set_copying(trips, code, cost, box_bytes)
+    for loop in sorted(trips, key=lambda loop: -len(loop.whole)):
+        around = [other for other in trips if loop.whole < other.whole]
+        trips[loop] = max([trips[loop], *(trips[other] for other in around)])
+    return trips
+
+
+def _set_copying(trips: dict[Loop, float], code: Code, cost: KernelCost, box_bytes: float) -> None:
+    """Set the steps of loops that compute with the boxes that they copy."""
     beside = instruction_mix(code, reachable(code)).bytes(*GLOBAL) * cost.threads
     copied = cost.accessed_bytes / cost.blocks - beside
     for loop in trips:
@@ -39,7 +48,6 @@ def all_trips(code: Code, cost: KernelCost, box_bytes: float, sharing: int) -> d
         in_step = mix.count(Category.TMA) * box_bytes
         if in_step and mix.count(*_COMPUTING) and trips[loop] <= 1:
             trips[loop] = max(1.0, copied / in_step)
-    return trips
 
 
 def sharing_blocks(schedule: str) -> int:

@@ -47,3 +47,18 @@ def test_a_join_has_a_step_for_each_block():
     cost = KernelCost(blocks=1, threads=32, accessed_bytes=32 * 4 * 100)
     assert list(all_trips(code, cost, 0, 1).values()) == [100]
     assert list(all_trips(code, cost, 0, 8).values()) == [8]
+
+
+def test_a_loop_runs_in_each_step_of_the_loop_around_it():
+    code = sass(
+        ".L_x_0:",
+        "UTMALDG.2D [UR12], [UR10]",
+        ".L_x_1:",
+        "UTMALDG.2D [UR14], [UR10]",
+        "@P1 BRA `(.L_x_1)",
+        "FFMA R3, R3, R3, R3",
+        "@P0 BRA `(.L_x_0)",
+        "EXIT",
+    )
+    cost = KernelCost(blocks=10, threads=128, flops=256, accessed_bytes=10 * 16 * 8192)
+    assert list(all_trips(code, cost, 4096, 1).values()) == [16, 16]
