@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 ui8 = IntegerType(8, Signedness.UNSIGNED)
@@ -105,3 +105,10 @@ def is_constant(value: SSAValue, number: float) -> bool:
             return constant.data == number
         case _:
             return False
+
+
+def is_clamp(op: Operation | Block) -> bool:
+    """True if `op` is the maximum of a value and the lowest finite number of its type."""
+    if not isinstance(op, arith.MaximumfOp):
+        return False
+    return any(is_constant(value, LOWEST.get(value.type, inf)) for value in op.operands)

@@ -7,7 +7,7 @@ them. A jump backward in the text is not enough: compilers put rare code behind 
 code jumps back too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
@@ -55,6 +55,12 @@ class Loop:
     """Places of the loop, those of inner loops included."""
     depth: int
     """Number of loops around this loop."""
+
+
+def loop_around(loop: Loop, candidates: Iterable[Loop]) -> Loop | None:
+    """Return the smallest of `candidates` that contains `loop`, or None."""
+    around = (other for other in candidates if loop.whole < other.whole)
+    return min(around, key=lambda other: len(other.whole), default=None)
 
 
 @lru_cache(maxsize=8)  # called several times in a row for one kernel

@@ -56,8 +56,8 @@ def to_tile() -> str:
 
 
 TO_KERNEL = (
-    "join-registers,sum-threads-last,split-joins,convert-tile-to-kernel,fuse-multiply-add,load-ahead-of-unrolled,"
-    "skip-masks,group-masks,"
+    "join-registers,sum-threads-last,split-joins,convert-tile-to-kernel,fuse-multiply-add,"
+    "load-ahead-of-unrolled,skip-masks,group-masks,"
     "vectorize,canonicalize-kernels,share-values,plan-shared-memory,"
     "drop-redundant-barriers,narrow-barriers,inline-calls,plan-buffers"
 )

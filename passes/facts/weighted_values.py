@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.element_types import LOWEST, is_constant
+from tilewright.dialects.element_types import is_clamp
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.needed_first import needed_first
 from tilewright.passes.facts.memoised import memoised
@@ -126,10 +126,7 @@ class _Degrees:
     def _is_finite_score(self, value: SSAValue) -> bool:
         """True if `value` is the maximum of the score and the lowest finite number."""
         op = value.owner
-        if not isinstance(op, arith.MaximumfOp) or self.score not in op.operands:
-            return False
-        lowest = LOWEST[self.score.type]
-        return any(is_constant(operand, lowest) for operand in op.operands)
+        return isinstance(op, arith.MaximumfOp) and self.score in op.operands and is_clamp(op)
 
 
 def _first(degrees: Sequence[_Degree]) -> _Degree:

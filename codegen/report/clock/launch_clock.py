@@ -7,6 +7,7 @@ ones. Kernels without long loops are simulated for a few rounds of blocks. Each 
 long as the last simulated one. Each SM has an equal share of device memory and L2.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from tilewright.codegen.report.clock.trips import all_trips
 from tilewright.codegen.report.clock.waits import Wait, total
 from tilewright.codegen.report.estimate import REACHED_BANDWIDTH
 from tilewright.codegen.report.instruction import Code
-from tilewright.codegen.report.loops import Loop
+from tilewright.codegen.report.loops import Loop, loop_around
 from tilewright.codegen.report.traffic import Traffic
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.passes.cost.launch_cost import KernelCost
@@ -116,14 +117,14 @@ class _Clock:
         resident, blocks = self.facts.resident, self.facts.cost.blocks
         final, of_final = (rest, left) if rest else (resident, blocks)
         earlier = rounds if rest else rounds - 1
-        clocks = self._round(final, of_final, 1, max(1, final // self.facts.sharing))
+        kinds = Counter({(final, of_final, max(1, final // self.facts.sharing)): 1})
         if earlier:
-            joining = resident // self.facts.sharing
-            clocks += earlier * self._round(resident, blocks, earlier, joining)
+            kinds[resident, blocks, resident // self.facts.sharing] += earlier
+        clocks = sum(number * self._round(*kind, number) for kind, number in kinds.items())
         last, _ = self.runs[0]
         return clocks + max(0.0, last.stored - last.clocks)
 
-    def _round(self, blocks: int, of_grid: int, weight: float, joining: int) -> float:
+    def _round(self, blocks: int, of_grid: int, joining: int, weight: float) -> float:
         """
         Return the clocks of one round of `blocks` blocks. The steps that both routes leave out take
         as long as those by which the routes differ.
@@ -147,8 +148,7 @@ class _Clock:
         """
         clocks = 0.0
         for loop in self.trips:
-            around = (other for other in self.trips if loop.whole < other.whole)
-            outer = min(around, key=lambda other: len(other.whole), default=None)
+            outer = loop_around(loop, self.trips)
             times = end[outer] / begin[outer] if outer and begin[outer] else 1.0
             steps = max(0.0, end[loop] - begin[loop] * times)
             clocks += steps * step_clocks.get(loop.start, 0.0)

@@ -17,7 +17,7 @@ from math import inf
 from tilewright.codegen.report.clock.flight import Flight, MemoryRates
 from tilewright.codegen.report.clock.machine import Machine, Pipe
 from tilewright.codegen.report.clock.places import Action, Place
-from tilewright.codegen.report.clock.route import Route
+from tilewright.codegen.report.clock.route import Route, boxes_of_fills
 from tilewright.codegen.report.clock.waits import Wait, WaitMeter
 from tilewright.codegen.report.clock.warps import BlockState, Warp
 from tilewright.dialects.target import SCHEDULERS
@@ -72,7 +72,7 @@ class Multiprocessor:
         self._inner_loops = inner_loops
         """Starts of the loops inside each loop, by its start."""
         self._scoreboards = [place.control.waits for place in places]
-        self._boxes = _boxes_of_fills(places, route.first)
+        self._boxes = boxes_of_fills(places, route.first)
         self._flight = Flight(rates)
         self._shared_free = 0.0
         self._warps: list[list[Warp]] = [[] for _ in range(SCHEDULERS)]
@@ -329,22 +329,6 @@ class Multiprocessor:
             self._wake(block.released(now))
         elif self._blocks_left:
             self._start_block(len(block.warps), now + 1)
-
-
-def _boxes_of_fills(places: Sequence[Place], first: Sequence[int]) -> dict[int, int]:
-    """
-    Return the number of TMA copies that follow each arrival that opens a group, by the arrival's
-    index in the route of the first warp.
-    """
-    found: dict[int, int] = {}
-    latest = None
-    for index, number in enumerate(first):
-        if places[number].action is Action.EXPECT:
-            latest = index
-            found[latest] = 0
-        elif places[number].action is Action.BOX and latest is not None:
-            found[latest] += 1
-    return found
 
 
 def _done(groups: Sequence[float], pending: float) -> float:

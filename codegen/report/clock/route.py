@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from tilewright.codegen.report.clock.places import Action, Place
 from tilewright.codegen.report.instruction import Category, Code, Instruction
-from tilewright.codegen.report.loops import Loop, loops
+from tilewright.codegen.report.loops import Loop, loop_around, loops
 
 _MOST_PLACES = 60_000
 """Limit of a route's length; codes of this size are truncated."""
@@ -118,6 +118,22 @@ def _skipped(code: Code, place: int) -> range:
     return range(0) if is_end else skipped
 
 
+def boxes_of_fills(places: Sequence[Place], first: Sequence[int]) -> dict[int, int]:
+    """
+    Return the number of TMA copies that follow each arrival that opens a group, by the arrival's
+    index in the route of the first warp.
+    """
+    found: dict[int, int] = {}
+    latest = None
+    for index, number in enumerate(first):
+        if places[number].action is Action.EXPECT:
+            latest = index
+            found[latest] = 0
+        elif places[number].action is Action.BOX and latest is not None:
+            found[latest] += 1
+    return found
+
+
 class _Walk:
     """Walk through the code of a kernel as a warp does it."""
 
@@ -202,9 +218,8 @@ class _Walk:
 
 def _at_a_time(loop: Loop, trips: Mapping[Loop, float]) -> float:
     """Return the steps that a loop runs each time that it is entered."""
-    around = [other for other in trips if loop.whole < other.whole]
-    nearest = min(around, key=lambda other: len(other.whole), default=None)
-    return trips[loop] / (trips[nearest] if nearest else 1)
+    outer = loop_around(loop, trips)
+    return trips[loop] / (trips[outer] if outer else 1)
 
 
 def _is_endless(code: Code, loop: Loop) -> bool:

@@ -10,7 +10,7 @@ a block. A loop in which the last block joins the parts of others has a step for
 
 from tilewright.codegen.report.instruction import GLOBAL, Category, Code
 from tilewright.codegen.report.instruction_mix import instruction_mix
-from tilewright.codegen.report.loops import Loop, reachable
+from tilewright.codegen.report.loops import Loop, loop_around, reachable
 from tilewright.codegen.report.work import longest_versions, trip_counts
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost.launch_cost import KernelCost
@@ -34,8 +34,8 @@ def all_trips(code: Code, cost: KernelCost, box_bytes: float, sharing: int) -> d
     if box_bytes:
         _set_copying(trips, code, cost, box_bytes)
     for loop in sorted(trips, key=lambda loop: -len(loop.whole)):
-        around = [other for other in trips if loop.whole < other.whole]
-        trips[loop] = max([trips[loop], *(trips[other] for other in around)])
+        if outer := loop_around(loop, trips):
+            trips[loop] = max(trips[loop], trips[outer])
     return trips
 
 

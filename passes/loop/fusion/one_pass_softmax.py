@@ -51,7 +51,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.dialects.element_types import is_constant
+from tilewright.dialects.element_types import is_clamp, is_constant
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import nest_block
@@ -60,7 +60,6 @@ from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
     Weight,
     WeightedSum,
-    is_clamp,
     joined_maximum,
     kept_weight,
     largest_of,

@@ -18,7 +18,7 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.element_types import HALVES
+from tilewright.dialects.element_types import HALVES, is_clamp
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.fastmath import counts_as_finite
 from tilewright.dialects.monoid import Monoid
@@ -28,7 +28,6 @@ from tilewright.passes.loop.fusion.hidden_scores import is_hidden
 from tilewright.passes.loop.fusion.softmax_terms import (
     Largest,
     WeightedSum,
-    is_clamp,
     joined_maximum,
     largest_of,
     shifted_once,

@@ -24,7 +24,7 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop
-from tilewright.dialects.element_types import LOWEST, is_constant
+from tilewright.dialects.element_types import LOWEST, is_clamp, is_constant
 from tilewright.dialects.monoid import Monoid
 
 
@@ -95,13 +95,6 @@ def _is_of_row(op: Operation) -> bool:
     """True if `op` is a clamp, or a maximum that all steps of a row share."""
     is_in_step = isinstance(op.parent_op(), loop.ReduceOp)
     return isinstance(op, arith.MaximumfOp) and (is_clamp(op) or not is_in_step)
-
-
-def is_clamp(op: Operation | Block) -> bool:
-    """True if `op` is the maximum of a value and the lowest finite number of its type."""
-    if not isinstance(op, arith.MaximumfOp):
-        return False
-    return any(is_constant(value, LOWEST.get(value.type, inf)) for value in op.operands)
 
 
 def joined_maximum(shift: SSAValue) -> arith.MaximumfOp | None:
