@@ -14,6 +14,7 @@ from no_hub import hide_hub
 from one_thread import use_one_thread
 from one_universe import use_one_universe
 from own_database import hide_own_database
+from some_cases import leave_out, require_every_case
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
@@ -41,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Set the number of examples that random tests draw: fewer without `--every-case`."""
     use_draws(all_of_them=bool(config.getoption("--every-case")))
     config.addinivalue_line("markers", "every_case: a case that runs only with --every-case")
+    config.addinivalue_line("markers", "one_in(n): one in n cases runs without --every-case")
 
 
 def pytest_collection_finish() -> None:
@@ -53,9 +55,13 @@ def pytest_collection_finish() -> None:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a case with the mark `every_case` the fixture of that name."""
-    if isinstance(item, pytest.Function) and item.get_closest_marker("every_case"):
-        # A new list: other cases of the function share the old one.
-        item.fixturenames = ["every_case", *item.fixturenames]
+    if item.get_closest_marker("every_case"):
+        require_every_case(item)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out cases of tests with the mark `one_in`."""
+    leave_out(items)
 
 
 def pytest_runtest_setup() -> None:

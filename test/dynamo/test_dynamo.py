@@ -95,6 +95,7 @@ def check(case: Case, compiled: Callable[..., Any], eager: Callable[..., Any]) -
         assert sharing(one) == sharing(other)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings(
     "error",

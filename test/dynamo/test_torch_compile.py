@@ -34,6 +34,7 @@ QUICK = ("language model", "cache", "topk")
 """Cases that are simulated in each run of the tests."""
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.filterwarnings("ignore:tilewright")
 @pytest.mark.parametrize("name", QUICK)
@@ -122,6 +123,7 @@ def _sorted(x: torch.Tensor) -> torch.Tensor:
     return torch.sort(torch.relu(x))[0]
 
 
+@pytest.mark.one_in(2)
 @needs_nvrtc
 @pytest.mark.filterwarnings("ignore:tilewright")
 @pytest.mark.parametrize("function", [torch.relu, _sorted])

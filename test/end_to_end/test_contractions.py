@@ -30,6 +30,7 @@ POOLINGS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("expression", CONTRACTIONS + ATTENTION + CONVOLUTIONS + POOLINGS)
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression]) == 0

@@ -53,6 +53,7 @@ def run(expression: str) -> int:
     return main(["run", "-c", expression])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("expression", FIRST_LIGHT + ODD_SIZES)
 def test_runs_right(expression: str) -> None:
     assert run(expression) == 0

@@ -21,6 +21,7 @@ EXPRESSIONS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression]) == 0

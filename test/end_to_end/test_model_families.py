@@ -157,6 +157,7 @@ def bounds_expected(family: str, attention: str) -> list[str]:
     return [WITHIN_WINDOW if family == "mistral" else CAUSAL]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("family", "attention"), QUICK)
 def test_a_family(family: str, attention: str):
     check(family, attention)

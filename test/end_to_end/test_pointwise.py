@@ -22,6 +22,7 @@ EXPRESSIONS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_runs_right(expression: str):
     assert main(["run", "-c", expression]) == 0

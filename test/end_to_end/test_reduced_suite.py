@@ -58,6 +58,7 @@ def check(name: str, target: str) -> None:
     assert_runs_right(*by_full_schedules(CASES[name], target), target)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SOME)
 def test_a_case(name: str) -> None:
     check(name, SOME[name])
@@ -70,6 +71,7 @@ def test_every_case(name: str, target: str) -> None:
     check(name, target)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["matmul_add.tinyllama.o_proj.s32", "sdpa.qwen.s32"])
 def test_odd_sizes(name: str) -> None:
     # No size is aligned or divides another, so these programs have schedules of their own.

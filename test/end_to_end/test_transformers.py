@@ -96,6 +96,7 @@ def check(family: Family) -> None:
     assert any(name.startswith(f"{family.snake}_attention") for name in kernels(module))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("family", SOME, ids=str)
 def test_a_layer_is_few_kernels_named_after_modules_and_right(family: Family):
     check(family)
@@ -107,6 +108,7 @@ def test_every_layer(family: Family):
     check(family)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("family", SOME, ids=str)
 def test_a_second_layer_needs_no_kernels_of_its_own(family: Family):
     one, two = (api.lower(captured_layers(family, number), "loop") for number in (1, 2))

@@ -50,6 +50,7 @@ def test_it_is_one_kernel_that_allocates_only_its_result(example: Any):
     assert result.memref.type.get_shape() == (1, 2, 64, 32)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("level", ["tensor", "loop", "tile", "kernel"])
 def test_every_level_gives_the_result(level: str, example: Any):
     given = inputs(example)

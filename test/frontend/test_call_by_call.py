@@ -68,6 +68,7 @@ FAMILIES: dict[str, Callable[[Tensor], Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_program_is_broken_down_as_by_pytorch(name: str) -> None:
     program = exported(FAMILIES[name], torch.randn(4, 6))

@@ -240,6 +240,7 @@ def test_values_of_python_are_baked_in():
     assert str(body(captured)[0]).startswith("%sub = torch.sub %x, %y :")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16",
                                    "bfloat16", "float64"])  # fmt: skip
 def test_tensors_of_every_dtype_come_in(dtype: str):

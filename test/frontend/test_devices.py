@@ -9,6 +9,7 @@ import tilewright
 from tilewright.errors import UsageError
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("tracked", [True, False])
 def test_a_batch_norm_is_the_same_as_on_a_cpu(dtype: torch.dtype, tracked: bool):

@@ -122,6 +122,7 @@ def test_the_ir_names_the_written_inputs():
     assert "torch.mutates" not in main(capture(torch.exp, (torch.ones(3),)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "text",
     [

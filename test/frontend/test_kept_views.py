@@ -45,6 +45,7 @@ class Called(torch.nn.Module):
 EXPORTED = ("F.dropout", "einsum, diagonal", "unsafe split")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "exports"), [*((name, False) for name in VIEWS), *((name, True) for name in EXPORTED)]
 )

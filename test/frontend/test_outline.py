@@ -147,6 +147,7 @@ class Window(nn.Module):
         return x
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_added", [False, True])
 def test_a_mask_of_all_layers_is_made_in_each(is_added: bool) -> None:
     model, x = Window(is_added), torch.randn(2, 9, 8)
@@ -187,6 +188,7 @@ def decaying(keys: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
     return torch.exp((keys - position).float())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("mask", [window, lowest_behind])
 def test_a_mask_up_to_a_position_is_made_in_each_layer(
     mask: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],

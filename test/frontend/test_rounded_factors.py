@@ -48,6 +48,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CALLS)
 def test_factors_of_each_op_are_rounded(name: str):
     """Rounding to n bits moves results by 2^(-n - 2) to 2^(3 - n) of the largest one."""

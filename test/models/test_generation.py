@@ -81,6 +81,7 @@ def generator(model: Any) -> Generator:
     return Generator(model, interpreted)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("length", "new"),
     [
@@ -214,6 +215,7 @@ def check_what_a_step_stores(family: str, attention: str, *numbers: int):
     assert len({*kernels}) == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("attention", "numbers"), [("sdpa", (2, 3)), ("eager", (2,))])
 def test_no_mask_is_stored(attention: str, numbers: tuple[int, ...]):
     check_what_a_step_stores("mistral", attention, *numbers)

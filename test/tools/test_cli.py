@@ -86,6 +86,7 @@ def test_a_program_without_kernels_prints_a_comment(tilewright: Tilewright, expr
     assert (result.code, result.out) == (0, "// no kernels: nothing is computed\n")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", [MATMUL, SOFTMAX])
 @pytest.mark.parametrize("level", ["torch", "loop"])
 def test_compilation_resumes_from_every_level(
@@ -242,6 +243,7 @@ def test_the_seed_is_that_of_the_inputs(tilewright: Tilewright):
     assert runs[0] == runs[1] != runs[2]
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("level", LEVELS[:-1])
 def test_a_file_of_any_level_runs(level: str, tilewright: Tilewright):

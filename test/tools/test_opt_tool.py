@@ -300,6 +300,7 @@ def test_no_edit_of_the_input_is_a_traceback(data: st.DataObject, tmp_path_facto
     assert bool(code) == ("error: " in err.getvalue())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("letters", [1, 99999])
 def test_a_full_disk_behind_stdout(letters: int, tmp_path: Path):

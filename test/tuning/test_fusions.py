@@ -71,6 +71,7 @@ def test_the_first_leaf_is_the_default(expression: str) -> None:
     assert str(fusions.nests(leaf)) == str(nests)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", PROGRAMS)
 def test_overturned_decisions_compute_the_same(expression: str) -> None:
     tensors, random = program(expression), Random(3)

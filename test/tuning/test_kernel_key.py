@@ -119,6 +119,7 @@ def test_swapped_inputs_change_the_digest(parse: Parse) -> None:
     assert digest(kernel_of(square, parse)) != digest(kernel_of(turned, parse))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_every_process_finds_the_same(seed: str) -> None:
     code = (

@@ -67,6 +67,7 @@ def leaves(node: Node) -> list[Node]:
     return [leaf for child in node.children for leaf in leaves(child)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("text", [ELEMENTS, COLUMNS])
 def test_all_schedules_of_a_small_kernel(text: str):
     kernel = kernel_of(text)

@@ -41,6 +41,7 @@ def any_leaf(space: Space, random: Random) -> Node:
     return node
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize("text", KERNELS)
 def test_the_first_leaf_is_the_default(text: str, target: str):
@@ -54,6 +55,7 @@ def test_the_first_leaf_is_the_default(text: str, target: str):
     assert f'schedule "{node.schedule}"' in str(planned)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", KERNELS)
 def test_a_schedule_makes_its_kernel(text: str):
     kernel, random = kernel_of(text), Random(1)
@@ -117,6 +119,7 @@ def test_tensor_cores_are_a_decision(text: str):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("text", "keeps"), [(HALVES, True), (MATMUL, False)])
 def test_a_search_tries_both_and_keeps_what_is_faster(text: str, keeps: bool):
     space = Space(kernel_of(text))
@@ -165,6 +168,7 @@ def test_the_first_leaf_is_the_default_with_pins(text: str, pins: str):
     assert str(space.kernel(leaf)) == str(planned)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("text", "pins"), PINS)
 def test_each_schedule_has_the_pins(text: str, pins: str):
     kernel, random = kernel_of(text), Random(5)

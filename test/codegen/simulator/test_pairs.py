@@ -19,6 +19,7 @@ def test_each_pair_has_a_name_of_its_own():
     assert len(PAIRS) == len([*pairs()]) >= 100
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.parametrize("name", some(PAIRS))
 def test_the_bug_is_found_and_its_twin_is_clean(name: str):

@@ -105,6 +105,7 @@ CASES = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "variation"), CASES)
 def test_kernel_ir_has_the_predicted_accesses(parse: Parse, name: str, variation: str):
     text = VARIATIONS[variation](text_of(name))

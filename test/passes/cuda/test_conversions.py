@@ -109,6 +109,7 @@ def kernels() -> Elementwise:
     return Elementwise(MOVES, 256)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("type", DTYPES)
 def test_every_type_goes_through_memory(type: str):
     x = values(type)

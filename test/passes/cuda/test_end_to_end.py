@@ -288,6 +288,7 @@ KERNELS = {
 }
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("text", KERNELS.values(), ids=list(KERNELS))

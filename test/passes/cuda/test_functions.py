@@ -167,6 +167,7 @@ def _truth(function: Callable[..., Any], row: tuple[float, ...]) -> Any:
     return value if isinstance(value, mpmath.mpf) else None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("type", FLOATS)
 @pytest.mark.parametrize("name", INEXACT)
 def test_function_is_as_exact_as_cuda_promises(name: str, type: str):

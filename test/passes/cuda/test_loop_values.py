@@ -113,6 +113,7 @@ def check_fold(fold: tuple[str, str], pipeline: str) -> None:
     check(folded(monoid, element), pipeline, x)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("fold", "pipeline"), chessboard(FOLDS, PIPELINES))
 def test_folds(fold: tuple[str, str], pipeline: str) -> None:
     check_fold(fold, pipeline)
@@ -154,6 +155,7 @@ def check_best(monoid: str, element: str, pipeline: str) -> None:
     check(arg_fold(monoid, element), pipeline, x)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST))
 def test_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None:
     check_best(monoid, element, pipeline)

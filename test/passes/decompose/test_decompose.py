@@ -25,6 +25,7 @@ _FIRST = 4
 """Number of cases of each op that always run."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("op", torch.OPS, ids=lambda op: op.name)
 def test_like_eager(op: type[TorchOp], check: Any, pytestconfig: pytest.Config):
     every_case = pytestconfig.getoption("--every-case")

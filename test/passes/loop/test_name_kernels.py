@@ -87,6 +87,7 @@ def names(function: Any, inputs: tuple[torch.Tensor, ...]) -> list[str]:
     return [op.sym_name.data for op in module.ops if isinstance(op, loop.KernelOp)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_names(program: str) -> None:
     function, inputs, expected = PROGRAMS[program]

@@ -31,6 +31,7 @@ SIDES = ("%position, %x", "%x, %position", "%position, %y", "%y, %position")
 POSITIONS = ("%i", "%i * 3 - 4", "7 - %i * 2")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("type", "position"), some(product(["i32", "i64"], POSITIONS), unpacked=True)
 )

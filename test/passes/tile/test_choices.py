@@ -81,6 +81,7 @@ def assert_choices_are_possible(step: SchedulingPass, launch: tile.LaunchOp) -> 
     assert choices or step.reason_not_possible(launch) is not None, name
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_choices_are_possible(
     step: SchedulingPass, launches: list[tile.LaunchOp], request: pytest.FixtureRequest

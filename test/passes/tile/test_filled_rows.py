@@ -93,6 +93,7 @@ SOME = [(filled, 69), (negated, 69), (sliding, 64)]
 OTHERS = [case for case in product((filled, sliding, negated), (64, 69)) if case not in SOME]
 
 
+@pytest.mark.one_in(2)
 @needs_nvrtc
 @pytest.mark.parametrize(("attention", "rows"), some(SOME, unpacked=True))
 def test_chunks_beyond_the_position_are_skipped(attention: Attention, rows: int):
@@ -126,6 +127,7 @@ def assert_bounded(text: str) -> None:
     assert re.fullmatch(rf"\(%\d+ \+ {CHUNK - 1}\) floordiv {CHUNK}", bound)
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("ring", [SYNC, CP_ASYNC, TMA])
 def test_several_queries(ring: str):

@@ -46,6 +46,7 @@ def passes_of(pipeline: str, target: str) -> tuple[ModulePass, ...]:
     return expanded(for_target(step, target) for step in steps)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(KERNELS))
 def test_generated(seed: int):
     lower_checked(seed, Random(seed).choice(TARGETS))

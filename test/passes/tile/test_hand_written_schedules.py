@@ -163,6 +163,7 @@ def assert_is_by_hand(kernel: KernelOp, parse: Parse, name: str, schedule: str) 
     assert kernel.schedule.data == schedule
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_the_passes_make_the_kernel(parse: Parse, name: str) -> None:
     reference = REFERENCES[name]

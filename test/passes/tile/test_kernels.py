@@ -45,6 +45,7 @@ def test_every_kernel_has_a_reference():
     assert {path.stem for path in FOLDER.glob("*.mlir")} == {*REFERENCES}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", REFERENCES)
 def test_interpreted(parse: Parse, name: str, request: pytest.FixtureRequest):
     if name == "matmul_split_k" and not request.config.getoption("--every-case"):
@@ -73,6 +74,7 @@ def simulate(parse: Parse, name: str) -> None:
     reference.assert_close(torch.as_tensor(execution.results[0]))
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("name", [name for name in REFERENCES if name not in (NEVER, *SLOW)])
 def test_simulated(parse: Parse, name: str):
@@ -90,6 +92,7 @@ def test_slow_ones_simulated(parse: Parse, name: str):
 SHARES = {"gated_matmul": 0.8, "batched_matmul_tma": 0.86, "matmul_tma_slabs": 0.88}
 
 
+@pytest.mark.one_in(2)
 @needs_nvrtc
 @pytest.mark.parametrize("name", some(SHARES))
 def test_a_register_tile_multiplies_most_of_the_time(parse: Parse, name: str):

@@ -163,6 +163,7 @@ def scheduled(parse: Parse, type: str, layout: str, k: int) -> ModuleOp:
     return applied(parse(PRODUCT.format(k=k, **TYPES[type])), LAYOUTS[layout])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("type", TYPES)
 def test_all_types_are_legal_or_declined(parse: Parse, type: str, layout: str):
@@ -180,6 +181,7 @@ SIMULATED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize(("type", "layout", "k"), some(SIMULATED, unpacked=True))
 def test_simulated(parse: Parse, type: str, layout: str, k: int):

@@ -97,6 +97,7 @@ def few_levels() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("few_levels")
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_a_chain_of_many_operations(kernel: str):

@@ -85,6 +85,7 @@ def product(count: int) -> str:
     }}"""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("text", "count", "expected"),
     [

@@ -91,6 +91,7 @@ SPLITS = {
 }
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.parametrize("split", SPLITS.values(), ids=SPLITS)
 @pytest.mark.parametrize("case", ["NN", "gated", "int32"])

@@ -141,6 +141,7 @@ SIMULATED = {
 }
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("text", SIMULATED)
 def test_simulated(text: str):

@@ -28,6 +28,7 @@ def scheduled(text: str, pipeline: str, target: str) -> KernelOp:
     return kernel
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_schedule_makes_the_kernel(seed: int, target: str):

@@ -105,6 +105,7 @@ def interpreted(module: ModuleOp, inputs: list[Tensor]) -> Tensor:
     return torch.as_tensor(result)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("is_causal", [True, False])
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda s: "x".join(map(str, s)))
 def test_each_step_gives_the_result_of_eager_pytorch(

@@ -379,6 +379,7 @@ def staged(module: ModuleOp, choice: StageInputsPass) -> ModuleOp:
     return copy
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_choice_computes_the_same(parse: Parse, name: str):
     module = parse(PROGRAMS[name])

@@ -53,6 +53,7 @@ def test_a_single_element(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[4].startswith("  t:001")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_the_explanation_of_every_kernel(
     capsys: pytest.CaptureFixture[str], expression: str

@@ -59,6 +59,7 @@ def test_text_is_the_same_each_time(tmp_path: Path):
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 
 
+@pytest.mark.one_in(2)
 @needs_nvcc
 @pytest.mark.parametrize("name", ["product", "others"])
 def test_it_compiles_and_runs(name: str, tmp_path: Path):

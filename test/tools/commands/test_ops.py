@@ -79,6 +79,7 @@ def test_names_show_details(capsys: pytest.CaptureFixture[str]):
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "signatures"),
     [

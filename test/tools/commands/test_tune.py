@@ -206,6 +206,7 @@ def test_pins_leave_fewer_schedules(tilewright: Tilewright) -> None:
     assert found.out.startswith("relu: about 2 schedules\n")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("argv", "code", "complaint"),
     [

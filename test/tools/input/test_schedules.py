@@ -68,6 +68,7 @@ def test_an_option_that_a_kernel_cannot_have_names_the_kernel_and_the_reason(
     assert "in @relu_matmul: 8 steps of %tm are not divisible by 3" in err
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("schedules", "complaint"),
     [

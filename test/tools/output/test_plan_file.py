@@ -26,6 +26,7 @@ def test_the_plan_in_the_place_of_the_ir(compile: Tilewright) -> None:
     assert "__global__" not in out
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "start"), [("p.txt", "launches "), ("p.md", "```mermaid\n"), ("p.dot", "digraph ")]
 )

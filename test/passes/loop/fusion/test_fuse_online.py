@@ -191,6 +191,7 @@ def assert_right(module: ModuleOp, attention: Attention, inputs: Inputs) -> None
         assert_same(got, tensor)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("attention", "inputs"), ONE_KERNEL)
 def test_attention_is_one_kernel(attention: Attention, inputs: Inputs) -> None:
     module = online(attention, inputs)

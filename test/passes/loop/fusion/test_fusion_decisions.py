@@ -268,6 +268,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Shape, ...], str, str]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("program", "shapes", "pipeline", "decision"), CASES)
 def test_decisions_report_the_weighed_costs(
     program: Callable[..., Any], shapes: tuple[Shape, ...], pipeline: str, decision: str

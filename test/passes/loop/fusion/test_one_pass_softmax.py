@@ -85,6 +85,7 @@ CASES: list[tuple[Function, Inputs]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("function", "inputs"), CASES)
 def test_rows_are_read_once(function: Function, inputs: Inputs) -> None:
     module = loops_of(function, inputs, "one-pass-softmax")

@@ -61,6 +61,7 @@ CASES: list[tuple[Function, Inputs]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("function", "inputs"), CASES)
 def test_rows_are_read_once(function: Function, inputs: Inputs) -> None:
     module = loops_of(function, inputs, "one-pass-variance")
@@ -69,6 +70,7 @@ def test_rows_are_read_once(function: Function, inputs: Inputs) -> None:
     assert_right(module, function, inputs)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("join", ["cluster", "last_block"])
 def test_blocks_share_rows(join: str) -> None:
     x = rows(7, 1030)
