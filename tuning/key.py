@@ -35,7 +35,10 @@ class Key(NamedTuple):
     device: str
     """Measured device: the name of a GPU, or the target if a model computed the time."""
     evaluator: str
-    """Source of the times: `gpu`, `model`, or `evidence`, which estimates from machine code."""
+    """
+    Source of the times: `gpu`, `model`, `clock`, which simulates machine code, or `evidence`, which
+    estimates from it where nvdisasm is missing.
+    """
     semantics: int
     """`SEMANTICS` of the compiler."""
     nvrtc: str

@@ -24,7 +24,7 @@ from tilewright.tuning.key import SEMANTICS, Record, as_fast
 from tilewright.tuning.operand_names import to_canonical
 from tilewright.tuning.own_database import may_be_there, own_database
 
-_EVALUATORS = ("gpu", "evidence", "model")
+_EVALUATORS = ("gpu", "clock", "evidence", "model")
 """Evaluators in the order of their precedence."""
 
 Db = str | Path | bool

@@ -362,7 +362,7 @@ def test_findings_of_the_simulator_fail_the_run(tilewright: Tilewright):
 
 @needs_nvrtc
 def test_too_much_work_is_refused_with_the_estimate(tilewright: Tilewright):
-    result = tilewright("run", "-c", "torch.matmul(torch.randn(3000,3000), torch.randn(3000,3000))")
+    result = tilewright("run", "-c", "torch.matmul(torch.randn(4000,300), torch.randn(300,4000))")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("error: simulating matmul takes about ")
     assert result.err.count("\n") == 1

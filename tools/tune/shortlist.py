@@ -11,7 +11,7 @@ from tilewright.codegen.timing.isolated import WorkerLost
 from tilewright.tools.tune.evaluation import cores, isolated
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.kernels import Kernel
-from tilewright.tuning.evaluators.evidence import evidence, shortlist
+from tilewright.tuning.evaluators.evidence import evaluator, evidence, shortlist
 from tilewright.tuning.executors.isolated import IsolatedExecutor
 from tilewright.tuning.kernel_key import nvrtc_version
 from tilewright.tuning.key import Key
@@ -27,12 +27,12 @@ class Shortlist:
     executor: IsolatedExecutor
 
     def key(self, kernel: Kernel) -> Key:
-        """Return the key of estimates by machine code, which depend on the version of NVRTC."""
-        return kernel.key(self.target, "evidence", nvrtc=nvrtc_version())
+        """Return the key of times by machine code, which depend on the version of NVRTC."""
+        return kernel.key(self.target, evaluator(), nvrtc=nvrtc_version())
 
     def measurements(self, kernel: Kernel, found: Findings) -> Iterator[Measurement]:
         """
-        Yield the estimates of the default and of the best schedules, in the order of the model's
+        Yield the times of the default and of the best schedules, in the order of the model's
         ranking.
         """
         assert found.default is not None

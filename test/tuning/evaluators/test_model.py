@@ -5,10 +5,12 @@ import pytest
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.codegen.report import disassemble
 from tilewright.dialects import loop
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
+from tilewright.tuning.evaluators import evidence as machine_code
 from tilewright.tuning.evaluators.evidence import evidence, shortlist
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.measurement import Measurement
@@ -126,6 +128,17 @@ def test_evidence_from_machine_code():
     refused = evidence(str(kernel), "tileify,chunk-matmul-k{bk=1000},mark-unroll", TARGET)
     assert refused.us is None
     assert "chunks of 1000" in refused.problem
+
+
+@needs_nvrtc
+def test_without_nvdisasm_the_estimate_stands_in_for_the_clock(monkeypatch: pytest.MonkeyPatch):
+    kernel, schedule = str(kernel_of(MATMUL)), "tileify,blockify-launch{m=8 n=32},mark-unroll"
+    clocked = evidence(kernel, schedule, TARGET).us
+    assert machine_code.evaluator() == "clock"
+    for module in (machine_code, disassemble):
+        monkeypatch.setattr(module, "find_nvdisasm", lambda: None)
+    assert machine_code.evaluator() == "evidence"
+    assert evidence(kernel, schedule, TARGET).us not in (None, clocked)
 
 
 def test_a_shortlist_has_the_fastest_once():

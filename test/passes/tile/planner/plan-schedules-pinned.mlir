@@ -1,5 +1,5 @@
 // RUN: opt-tool %s -p plan-schedules | filecheck %s
-// RUN: opt-tool %s -p to-tile --check=each | filecheck %s --check-prefix=DONE
+// RUN: opt-tool %s -p to-tile | filecheck %s --check-prefix=DONE
 // RUN: not opt-tool %s -p apply-schedule 2>&1 | filecheck %s --check-prefix=EARLY
 
 // EARLY: the planned steps of @narrowed: 'plan-schedules' plans around the other steps, and has not run yet (run 'plan-schedules' before 'apply-schedule')
