@@ -11,6 +11,8 @@ their names only. Constants are fitted on the first half, and errors are those o
 
 * `clock`, `estimate`: as the report prints them, nothing fitted;
 * `clock fitted`, `estimate fitted`: a constant plus a factor, for each data set and device;
+* `regret`: for programs with several schedules, by how much the schedule that a model ranks first is
+  slower than the fastest;
 * `waves`: for products of cuBLAS, a constant plus waves of blocks times multiply-adds, operands and
   results of a tile, each with a constant. It is fitted on the first half of all rows of the file;
   `waves, all rows` are its errors for the second half of all rows.
@@ -18,8 +20,9 @@ their names only. Constants are fitted on the first half, and errors are those o
 
 import argparse
 import json
+import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -42,6 +45,9 @@ FOLDER = RESULTS / "clock"
 
 SHORT = 0.1e-3
 """Seconds below which a time counts as short."""
+
+_TILE = re.compile(r"\.\d+x\d+\.")
+"""Begin of the schedule in the name of a product: `.64x128.` for a tile of 64 by 128 elements."""
 
 Row = dict[str, Any]
 Vector = NDArray[np.float64]
@@ -104,6 +110,23 @@ def rank_correlation(one: Vector, other: Vector) -> float:
         return 1.0
     first, second = (np.argsort(np.argsort(each)) for each in (one, other))
     return float(np.corrcoef(first, second)[0, 1])
+
+
+def regrets(rows: Iterable[Row]) -> dict[str, dict[str, float]]:
+    """Return the regret of each model for each program with several measured schedules."""
+    programs: dict[str, list[Row]] = {}
+    for row in rows:
+        if (tile := _TILE.search(row["name"])) is not None:
+            programs.setdefault(row["name"][: tile.start()], []).append(row)
+    return {
+        program: {model: round(_regret(found, f"{model}_us"), 4) for model in ("estimate", "clock")}
+        for program, found in sorted(programs.items())
+        if len(found) > 1
+    }
+
+
+def _regret(rows: Sequence[Row], model: str) -> float:
+    return min(rows, key=lambda row: row[model])["us"] / min(row["us"] for row in rows) - 1
 
 
 def fitted(columns: Vector, measured: Vector) -> Vector:
@@ -179,6 +202,8 @@ def summaries(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for data in DATA:
         rows = [row for row in _stored(data) if "clock_us" in row]
+        if data == "tilings":
+            found["regret"] = regrets(rows)
         has_tiles = data == "sgemm" and folder.is_dir()
         every = [*DATA[data](folder)] if has_tiles else []
         for device in sorted({row["device"] for row in rows}):
@@ -244,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = summaries(args.measured)
         for name, models in found.items():
             for model, errors in models.items():
-                print(line_of(name, model, errors))
+                print(line_of(name, model, errors) if name != "regret" else f"{model}: {errors}")
         write_text(str(FOLDER / "errors.json"), json.dumps(found, indent=1) + "\n")
 
 

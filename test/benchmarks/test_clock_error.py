@@ -55,6 +55,16 @@ def test_rows_are_taken_once_and_in_a_fixed_order(folder: Path, monkeypatch: pyt
     assert [*first, *rest] == list(clock_error.slice_of("sgemm", folder, [], 9))
 
 
+def test_regret_is_how_much_slower_the_first_choice_is():
+    names = ["mm.s8.64x64.8x4", "mm.s8.64x32.4x4", "mm.s8.32x32.2x4", "mm.s9.32x32.2x4", "norm.s8"]
+    models = [(5.0, 1.0, 3.0), (4.0, 2.0, 2.0), (6.0, 3.0, 1.0), (1.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
+    rows = [
+        {"name": name, "us": us, "estimate_us": estimate, "clock_us": clock}
+        for name, (us, estimate, clock) in zip(names, models, strict=True)
+    ]
+    assert clock_error.regrets(rows) == {"mm.s8": {"estimate": 0.25, "clock": 0.5}}
+
+
 def test_errors_are_relative():
     found = clock_error.errors_of(np.array([1.0, 2.0, 4.0]), np.array([1.1, 1.8, 4.0]))
     assert found["mean"] == pytest.approx(0.2 / 3, abs=1e-4)
