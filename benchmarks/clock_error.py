@@ -11,8 +11,8 @@ their names only. Constants are fitted on the first half, and errors are those o
 
 * `clock`, `estimate`: as the report prints them, nothing fitted;
 * `clock fitted`, `estimate fitted`: a constant plus a factor, for each data set and device;
-* `regret`: for programs with several schedules, by how much the schedule that a model ranks first is
-  slower than the fastest;
+* `regret`: for programs with several schedules, by how much the first choice of a model is slower
+  than the fastest;
 * `waves`: for products of cuBLAS, a constant plus waves of blocks times multiply-adds, operands and
   results of a tile, each with a constant. It is fitted on the first half of all rows of the file;
   `waves, all rows` are its errors for the second half of all rows.
