@@ -36,6 +36,7 @@ def test_memory_between_two_kernels():
     assert measured.peak_bytes == measured.sum_bytes == 40 * 48 * 4
 
 
+@pytest.mark.every_case
 def test_a_decoder_layer(capsys: pytest.CaptureFixture[str]):
     compile_time.main(["--only", "decoder.qwen.x1.", "--repeat", "1"])
     assert "decoder.qwen.x1.s512" in capsys.readouterr().out

@@ -9,6 +9,7 @@ from plan_picture import Repetition, draw, plan_of_model, readable, repetition
 from tiny_models import SMALL, tiny_config
 
 
+@pytest.mark.every_case
 @needs_nvrtc
 def test_a_tiny_model(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

@@ -8,6 +8,7 @@ import pytest
 import searches
 
 
+@pytest.mark.every_case
 def test_all_searches_begin_with_the_default(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     words = ["--only", "column", "--budget", "2", "--seeds", "1", "--output", str(tmp_path)]
     searches.main(words)

@@ -16,6 +16,7 @@ MANY = 400
 
 
 @needs_nvrtc
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_drawn_attention(seed: int) -> None:
     assert not [*problems(seed)]

@@ -193,6 +193,7 @@ def simulate(family: str, attention: str) -> None:
     model.assert_right(execution.results)
 
 
+@pytest.mark.every_case
 @needs_nvrtc
 def test_a_model_on_the_simulator():
     simulate("mistral", "sdpa")

@@ -228,6 +228,7 @@ def test_no_mask_of_any_family_is_stored(family: str, attention: str):
     check_what_a_step_stores(family, attention, 2, 3)
 
 
+@pytest.mark.every_case
 @needs_nvrtc
 def test_on_the_simulator():
     model = tiny_model(tiny_config("llama", num_hidden_layers=1, **SMALL, **SPREAD))

@@ -87,6 +87,7 @@ def test_a_text_is_continued_and_checked(saved: Path, tilewright: Tilewright):
     assert lines[-1] == "right"
 
 
+@pytest.mark.every_case
 @needs_nvrtc
 def test_tokens_in_half_precision_are_continued_unchecked(saved: Path, tilewright: Tilewright):
     given = ["--prompt-ids", "42", "-o", "out.safetensors"]

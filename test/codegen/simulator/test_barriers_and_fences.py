@@ -232,6 +232,7 @@ def test_values_published_to_another_block(
     assert _kinds(report) == (set() if right else {Kind.RACE}), report.errors
 
 
+@pytest.mark.every_case
 def test_blocks_take_turns_over_many_batches(run: Run):
     """A semaphore: each block updates the totals of the block before it."""
     source = """(float* total, unsigned* turn) {

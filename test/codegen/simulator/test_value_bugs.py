@@ -31,6 +31,7 @@ def _planted(kernel: Kernel, bug: str, line: str) -> list[Mutant]:
     return found
 
 
+@pytest.mark.every_case
 def test_every_lost_step_of_a_maximum_is_found_and_tame_inputs_hide_it():
     # All threads of a block read the same maximum: the softmax is right for any value of it, unless
     # `exp` overflows.

@@ -66,6 +66,7 @@ def test_numbers_are_printed_in_a_line(capsys: pytest.CaptureFixture[str]):
     assert capsys.readouterr().out == "5 0 17 \n"
 
 
+@pytest.mark.every_case
 def test_settings_of_the_generation_config(
     folder: Path, expected: list[int], tilewright: Tilewright
 ):
