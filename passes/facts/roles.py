@@ -28,7 +28,7 @@ If the reduction does not sum products, a load is one side, and loads that vary 
 the other.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, MemRefType
@@ -53,6 +53,18 @@ def index_sources(indices: Iterable[SSAValue]) -> set[SSAValue]:
             pending += value.owner.operands
         else:
             found.add(value)
+    return found
+
+
+def element_sources(load: loop.LoadOp, steps: Set[SSAValue], free: Set[SSAValue]) -> set[SSAValue]:
+    """
+    Return the indices with which the element varies that a load returns in loops over `steps` for
+    each of the axes `free`. An element may vary by its mask alone: a diagonal matrix is
+    `%x[%i] where [%k - %i, %i - %k]`, or the same with `%x[%k]`.
+    """
+    found = index_sources(load.indices)
+    if found.isdisjoint(steps) or found.isdisjoint(free):
+        return index_sources((*load.indices, *load.mask_operands))
     return found
 
 
@@ -114,7 +126,7 @@ def _varying_loads(reduction: loop.ReduceOp, axes: Sequence[SSAValue]) -> _Loads
     varies.
     """
     loads = [op for op in reduction.body.walk() if isinstance(op, loop.LoadOp)]
-    sources = {op: index_sources(op.indices) for op in loads}
+    sources = {op: element_sources(op, {reduction.axis}, {*axes}) for op in loads}
     return {
         op: frozenset(axis for axis in axes if axis in found)
         for op, found in sources.items()

@@ -26,7 +26,7 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.nest import nested_chunk
-from tilewright.passes.facts.roles import index_sources
+from tilewright.passes.facts.roles import element_sources
 
 NO_CONTRACTION = "no contraction: no reduction loads one operand along m and another along n"
 """Skip reason: the launch has no contracting reduction."""
@@ -65,7 +65,7 @@ def _contracts(op: loop.ReduceOp, rows: Set[SSAValue], columns: Set[SSAValue]) -
         return _weights(nest[-1], rows, columns)
     steps = {chunk.axis for chunk in nest}
     loads = [load for c in nest for load in c.body.block.ops if isinstance(load, loop.LoadOp)]
-    sources = [index_sources(load.indices) for load in loads]
+    sources = [element_sources(load, steps, rows | columns) for load in loads]
     varying = [found for found in sources if not steps.isdisjoint(found)]
     return any(found & rows and not found & columns for found in varying) and any(
         found & columns and not found & rows for found in varying

@@ -11,6 +11,7 @@ CONTRACTIONS = [
     "torch.randn(17, 9).half() @ torch.randn(9, 5).half()",
     "torch.arange(12).reshape(3, 4) @ torch.arange(8).reshape(4, 2)",
     "torch.cdist(torch.randn(5, 3), torch.randn(7, 3))",
+    "torch.diag(torch.randn(35)) @ torch.randn(35, 21)",
 ]
 ATTENTION = [
     "q = torch.randn(1, 2, 9, 8); F.scaled_dot_product_attention(q, q, q, is_causal=True)",

@@ -23,7 +23,7 @@ from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.products import instructions_of, products_of
-from tilewright.passes.facts.roles import index_sources
+from tilewright.passes.facts.roles import element_sources
 from tilewright.passes.facts.slab_masks import is_masked_by
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.planner.needed_block_tiles import (
@@ -120,8 +120,9 @@ def _bytes_along(
     Return the bytes of the distinct loads of a step that vary along `axes` and not along `others`.
     """
     found: dict[object, int] = {}
+    steps = {op.axis for op in reductions}
     for load in (op for r in reductions for op in r.body.walk() if isinstance(op, loop.LoadOp)):
-        sources = index_sources(load.indices)
+        sources = element_sources(load, steps, axes | others)
         if sources & axes and not sources & others:
             place = load.memref, load.map, *load.indices
             found[place] = size_of(memref_type(load.memref).element_type)

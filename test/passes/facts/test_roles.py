@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roles of the axes around a reduction with `softmax`: scores are one side, values the other."""
+"""Roles of the axes around a reduction."""
 
 from collections.abc import Callable
 
@@ -13,6 +13,7 @@ from tilewright.passes.facts.roles import axis_roles
 
 Parse = Callable[[str], ModuleOp]
 
+# With `softmax`, scores are one side, and values the other.
 KERNEL = """
 loop.kernel @k(%q: memref<6x5x8xf32>, %key: memref<6x7x8xf32>, %v: memref<6x7x9xf32>)
     -> (%out: memref<6x5x9xf32>) {
@@ -48,5 +49,36 @@ def test_roles(parse: Parse, old: str, new: str, roles: list[Role]) -> None:
     assert old in KERNEL
     (kernel,) = (
         op for op in parse(KERNEL.replace(old, new, 1)).walk() if isinstance(op, loop.KernelOp)
+    )
+    assert axis_roles(nest_block(kernel)) == roles
+
+
+DIAGONAL = """
+loop.kernel @k(%d: memref<7xf32>, %w: memref<7x9xf32>) -> (%out: memref<7x9xf32>) {
+  loop.for %i in 7, %j in 9 {
+    %sum = loop.reduce %k in 7 with add {
+      %0 = loop.load %d[%i] where [%k - %i, %i - %k] : memref<7xf32>
+      %1 = loop.load %w[%k, %j] : memref<7x9xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %sum, %out[%i, %j] : memref<7x9xf32>
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "roles"),
+    [
+        ("", "", [Role.M, Role.N]),
+        ("%d[%i]", "%d[%k]", [Role.M, Role.N]),
+        ("where [%k - %i, %i - %k]", "where [%i - 2]", [Role.ROW] * 2),  # the same in all steps
+        ("where [%k - %i, %i - %k]", "where [%k - %j, %i - %k]", [Role.ROW] * 2),  # no left side
+    ],
+)
+def test_a_factor_may_vary_by_its_mask(parse: Parse, old: str, new: str, roles: list[Role]) -> None:
+    assert old in DIAGONAL
+    (kernel,) = (
+        op for op in parse(DIAGONAL.replace(old, new, 1)).walk() if isinstance(op, loop.KernelOp)
     )
     assert axis_roles(nest_block(kernel)) == roles

@@ -1,4 +1,4 @@
-// RUN: opt-tool %s -p plan-schedules | filecheck %s
+// RUN: opt-tool %s -p plan-schedules --check=each | filecheck %s
 // RUN: opt-tool %s -p to-tile | filecheck %s --check-prefix=DONE
 // RUN: not opt-tool %s -p apply-schedule 2>&1 | filecheck %s --check-prefix=EARLY
 
