@@ -30,10 +30,17 @@ ABOUT = (
     "KernelBench level 1 (ScalingIntelligence/KernelBench, MIT license) as functions of their "
     "inputs and weights, at the sizes of its published times; made by kernelbench_suite.py. "
     "published_ms: PyTorch 2.5 (CUDA 12.4) on an H100 SXM, eager and torch.compile, mean of 100 "
-    "runs, convolutions in TF32, which ours are not. min_bytes: every input read once, the output "
-    "written once. floor_us_h100: max(flops / 66.9 TFLOP/s fp32, min_bytes / 3.35 TB/s), flops of "
-    "products, convolutions and attention alone."
+    "runs; precision and left_out are for bench --published, and other commands ignore them. "
+    "min_bytes: every input read once, the output written once. floor_us_h100: max(flops / 66.9 "
+    "TFLOP/s fp32, min_bytes / 3.35 TB/s), flops of products, convolutions and attention alone."
 )
+
+
+_IN_TF32 = ("conv", "conv_transpose")
+"""Operators whose published times are those of TF32, as PyTorch's defaults allow."""
+
+_LEFT_OUT = {97: "the precision of the published times is not stated"}
+"""Programs whose published times are not comparable, with the reasons."""
 
 
 def cases() -> Iterator[dict[str, Any]]:
@@ -62,7 +69,9 @@ def _case(number: int, program: Program) -> dict[str, Any]:
         "flops": flops,
         "min_bytes": min_bytes,
         "floor_us_h100": round(1e6 * floor_s, 2),
+        "precision": "high" if program.op in _IN_TF32 else "highest",
         "published_ms": {"eager": program.eager_ms, "compile": program.compile_ms},
+        **({"left_out": _LEFT_OUT[number]} if number in _LEFT_OUT else {}),
     }
 
 

@@ -14,6 +14,8 @@ Reading order:
 - `results_file`, `row_check`, `summary`, `table`, `plot`: the output
 - `suite`, `suite_inputs`, `block_case`: the cases
 - `static_bench`, `static_rows`: reports on machine code, without a GPU
+- `published_case`, `published_rows`, `published_bench`, `known_errors`: estimates beside published
+  times, without a GPU
 - `profile`: NVIDIA's profiler
 - `environment`, `gpu`: descriptions of the machine
 

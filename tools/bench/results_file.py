@@ -9,7 +9,7 @@ A file holds the results of one environment; results of another environment are 
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,21 @@ _REMEDY = "name another file with --json"
 
 
 class ResultsFile:
-    """Results of one environment, by case; without a path they are kept only in memory."""
+    """
+    Results of one environment, by case; without a path they are kept only in memory. `wrong` names
+    the first wrong field of a stored row.
+    """
 
-    def __init__(self, path: str | None, environment: dict[str, Any]):
+    def __init__(
+        self,
+        path: str | None,
+        environment: dict[str, Any],
+        wrong: Callable[[object], str] = wrong_field,
+    ):
         self._path = None if path in (None, "-") else Path(path)
         self.environment = environment
         self._rows: dict[str, Row] = {}
-        stored = {} if self._path is None else _stored(self._path)
+        stored = {} if self._path is None else _stored(self._path, wrong)
         if not stored:
             return
         before = stored["environment"]
@@ -43,8 +51,12 @@ class ResultsFile:
 
     def row(self, case: AnyCase) -> Row | None:
         """Return the stored row of a case, or None if expression or shapes differ."""
-        row = self._rows.get(case.name)
-        return row if row is not None and {**row, **head(case)} == row else None
+        return self.row_of(head(case))
+
+    def row_of(self, known: Row) -> Row | None:
+        """Return the stored row with the name in `known`, or None if another field differs."""
+        row = self._rows.get(known["name"])
+        return row if row is not None and {**row, **known} == row else None
 
     def add(self, row: Row) -> None:
         """Add a row, or replace the older one of the case, and write the file."""
@@ -59,7 +71,7 @@ class ResultsFile:
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
-def _stored(path: Path) -> dict[str, Any]:
+def _stored(path: Path, wrong: Callable[[object], str]) -> dict[str, Any]:
     """
     Return the content of a file; empty if there is no file. Raises `UsageError` if it has another
     format.
@@ -72,12 +84,12 @@ def _stored(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as err:
         raise UsageError(f"'{path}' is not a file of results", remedy=_REMEDY) from err
     if stored["schema"] == SCHEMA:
-        _check_rows(stored["cases"], path)
+        _check_rows(stored["cases"], path, wrong)
     return stored
 
 
-def _check_rows(rows: Sequence[object], path: Path) -> None:
+def _check_rows(rows: Sequence[object], path: Path, wrong: Callable[[object], str]) -> None:
     for number, row in enumerate(rows):
-        if wrong := wrong_field(row):
-            message = f"'{path}' is not a file of results: {wrong} of case {number} is wrong"
+        if field := wrong(row):
+            message = f"'{path}' is not a file of results: {field} of case {number} is wrong"
             raise UsageError(message, remedy=_REMEDY)

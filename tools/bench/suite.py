@@ -126,7 +126,7 @@ def read_cases(path: str | Path, pattern: str = "") -> Iterator[Case]:
     cases: list[Case] = []
     for number, entry in numbered:
         with _reading_suite(path, f"case {number} "):
-            cases.append(_case(entry))
+            cases.append(case_of_entry(entry))
     if not cases:
         raise UsageError(f"'{path}' has no cases")
     yield from (case for case in cases if pattern in case.name)
@@ -147,7 +147,8 @@ def _reading_suite(path: str | Path, where: str = "it ") -> Generator[None]:
         ) from err
 
 
-def _case(entry: dict[str, Any]) -> Case:
+def case_of_entry(entry: dict[str, Any]) -> Case:
+    """Return the case of a JSON object. Raises an error of `_NO_CASES`, or `UsageError`."""
     name, shapes = str(entry["name"]), tuple(map(_shape, entry["input_shapes"]))
     if (dtype := entry["dtype"]) not in DTYPES:
         remedy = f"dtypes of suites: {', '.join(DTYPES)}"

@@ -2,20 +2,22 @@
 """
 Command `tilewright bench SUITE.json`: time every case of a suite against PyTorch on the GPU, or
 with `--model` a decoder block of a model. `--static` reports on the kernels' machine code instead,
-without a GPU.
+without a GPU. `--published` estimates times and compares them with the published ones of a table.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
 from time import monotonic
+from typing import TypeVar
 
 from tilewright.errors import UsageError
 from tilewright.stages import stage
-from tilewright.tools.bench import static_bench
+from tilewright.tools.bench import published_bench, static_bench
 from tilewright.tools.bench.block_case import block_cases, check_source
 from tilewright.tools.bench.gpu import MACHINE_CODE, need_gpu
 from tilewright.tools.bench.plot import draw, need_matplotlib
+from tilewright.tools.bench.published_case import PublishedCase, read_published
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.results_file import ResultsFile
 from tilewright.tools.bench.row import Row
@@ -30,7 +32,14 @@ from tilewright.tools.output.terminal import console
 LIMIT_S = 180.0
 """Time in seconds after which the compilation or run of a case is killed."""
 
-_TIMING_OPTIONS = ("backends", "plot", "limit", "stop_after", "retry")
+_REFUSED = {
+    "static": ("backends", "plot", "limit", "stop_after", "retry"),
+    "published": ("backends", "limit"),
+}
+"""Options without effect, by the option that selects the kind of `bench`."""
+
+
+_Case = TypeVar("_Case", AnyCase, PublishedCase)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,27 +47,34 @@ def run(args: argparse.Namespace) -> int:
     Time the cases, or report on their machine code; return 1 if a case failed or its result is
     wrong.
     """
+    if args.published:
+        _check_untimed(args, "published")
+        check_source(args)
+        if args.suite is None:
+            raise UsageError("--published goes with SUITE, a table of published times")
+        return published_bench.run(args, _selected(args, read_published(args.suite)))
     cases = _cases(args)
     if args.static:
-        _check_static(args)
+        _check_untimed(args, "static")
         return static_bench.run(args, cases)
     if args.target is not None:
-        raise UsageError("bench times the GPU that is present", remedy="--target is for --static")
+        remedy = "--target is for --static and --published"
+        raise UsageError("bench times the GPU that is present", remedy=remedy)
     need_gpu(f"bench --static {MACHINE_CODE}")
     peers = BACKENDS if args.backends is None else args.backends
     command = worker_command(peers, database_of(args), args.matmul_precision)
     return run_measured(args, cases, Supervisor(command, args.limit or LIMIT_S))
 
 
-def _check_static(args: argparse.Namespace) -> None:
+def _check_untimed(args: argparse.Namespace, kind: str) -> None:
     """
-    Raise `UsageError` if an option has no effect with `--static`, or the JSON cannot be written.
+    Raise `UsageError` if an option has no effect with `--static` or `--published`, the `kind`, or
+    the JSON cannot be written.
     """
-    for name in _TIMING_OPTIONS:
+    for name in _REFUSED[kind]:
         if getattr(args, name) not in (None, False):
-            raise UsageError(
-                f"--{name.replace('_', '-')} is for timing, and --static times nothing"
-            )
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} is for timing, and --{kind} times nothing")
     check_path(args.json)
 
 
@@ -124,10 +140,15 @@ def _cases(args: argparse.Namespace) -> list[AnyCase]:
     cases: list[AnyCase] = (
         [*read_cases(args.suite)] if args.suite is not None else [*block_cases(args)]
     )
-    cases = [case for case in cases if args.only in case.name]
+    return _selected(args, cases)
+
+
+def _selected(args: argparse.Namespace, cases: Sequence[_Case]) -> list[_Case]:
+    """Return the cases with matching names; raises `UsageError` if there are none."""
+    found = [case for case in cases if args.only in case.name]
     if args.filter is not None:
-        cases = [case for case in cases if args.filter.search(case.name)]
-    if not cases:
+        found = [case for case in found if args.filter.search(case.name)]
+    if not found:
         asked = args.only if args.filter is None else args.filter.pattern
         raise UsageError(f"no case of '{args.suite or args.model}' has '{asked}' in its name")
-    return cases
+    return found

@@ -19,6 +19,7 @@ difference. A suite contains Python expressions, which are executed: use only su
 
   tilewright {} benchmarks/suite84.json --json results.json --plot results.png
   tilewright {} benchmarks/suite84.json --static      without a GPU
+  tilewright {} --published benchmarks/kernelbench-level1.json --json estimates.json
   tilewright {} --model qwen2.5-7b --block --seq 32,128
 
 exit code: 0 if every measured case is right, 1 if not. See docs/benchmarking.md.
@@ -43,11 +44,18 @@ def add(add_parser: AddParser) -> None:
     )
     parser.set_defaults(reads={"suite": "file", "model": "short model"})
     _add_block(parser)
-    parser.add_argument(
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
         "--static",
         action="store_true",
         help="print limits on the speed of kernels, computed from their machine code; "
         "needs no GPU and times nothing",
+    )
+    kinds.add_argument(
+        "--published",
+        action="store_true",
+        help="SUITE is a table of times published for PyTorch: print estimated times beside them, "
+        "and ratios; needs no GPU and times nothing",
     )
     names = parser.add_mutually_exclusive_group()
     names.add_argument(
@@ -60,7 +68,9 @@ def add(add_parser: AddParser) -> None:
         help="only cases with a match of the regular expression RE in their name",
     )
     parser.add_argument(
-        "--target", metavar="ARCH", help="GPU architecture for --static; default: sm_90a"
+        "--target",
+        metavar="ARCH",
+        help="GPU architecture for --static and --published; default: sm_90a",
     )
     parser.add_argument(
         "--json",
