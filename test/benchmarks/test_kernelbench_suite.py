@@ -7,6 +7,7 @@ import torch
 
 from tilewright.frontend.capture import capture
 from tilewright.frontend.expression import parse_expression
+from tilewright.tools.bench.published_case import read_published
 from tilewright.tools.bench.suite import read_cases
 
 CASES = {case.name: case for case in read_cases(kernelbench_suite.FILE)}
@@ -19,6 +20,15 @@ def test_the_file_is_what_the_script_makes():
 def test_all_of_level_1_is_there():
     assert [int(name.split(".")[1]) for name in CASES] == [*range(1, 101)]
     assert sum(case.min_bytes for case in CASES.values()) > 400e9  # never allocated
+
+
+def test_published_times():
+    published = {case.name: case for case in read_published(kernelbench_suite.FILE)}
+    assert [*published] == [*CASES]
+    product, convolution = published["level1.1.matmul"], published["level1.54.conv"]
+    assert (product.eager_ms, product.compile_ms, product.precision) == (2.66, 2.67, "highest")
+    assert (convolution.eager_ms, convolution.precision) == (1.87, "high")
+    assert [name for name, case in published.items() if case.left_out] == ["level1.97.attention"]
 
 
 def test_floors():

@@ -16,6 +16,7 @@ from rich.console import Console
 from safetensors.torch import save
 
 from tilewright.errors import UsageError
+from tilewright.tools.bench.published_case import read_published
 from tilewright.tools.bench.results_file import ResultsFile
 from tilewright.tools.bench.row import SCHEMA, failed
 from tilewright.tools.bench.suite import Case, read_cases
@@ -39,6 +40,10 @@ SUITE_CASE = {
     **{"name": "mm", "op": "matmul", "expression": "t0 @ t1", "input_shapes": [[4, 8], [8, 3]]},
     **{"inputs": {"t1": {"full": 1.5, "triu": 1}}, "dtype": "float32", "seq_len": 32},
     **{"flops": 1, "min_bytes": 1, "floor_us_h100": 0.5},
+}
+PUBLISHED_CASE = {
+    **{name: SUITE_CASE[name] for name in ("name", "op", "expression", "input_shapes", "inputs")},
+    **{"precision": "high", "published_ms": {"eager": 1.5, "compile": None}, "left_out": "why"},
 }
 GOLDEN = Golden("a" * 32, "f", "f(x)", ("x",), "tileify", 2.5, "2026-01-01T00:00:00", 1, "13.0")
 
@@ -79,6 +84,7 @@ def content(kind: str) -> bytes:
     """Return the bytes of an undamaged file."""
     made: dict[str, Callable[[], bytes]] = {
         "results.json": lambda: json.dumps(RESULTS).encode(),
+        "published.json": lambda: json.dumps({"cases": [PUBLISHED_CASE]}).encode(),
         "suite.json": lambda: json.dumps({"cases": [SUITE_CASE]}).encode(),
         "x.safetensors": lambda: save({"x": torch.ones(4, 8), "y": torch.arange(5)}),
         "golden.toml": lambda: golden_text("NVIDIA H100", "sm_90a", [GOLDEN]).encode(),
@@ -90,6 +96,7 @@ def content(kind: str) -> bytes:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "results.json": read_results,
+    "published.json": read_published,
     "suite.json": read_suite,
     "x.safetensors": read_inputs,
     "golden.toml": read_goldens,

@@ -77,7 +77,7 @@ def read_published(path: str | Path) -> list[PublishedCase]:
         try:
             cases.append(_published(entry))
         except UsageError as err:
-            mistakes.append(f"case {number}{_quoted_name(entry)}: {err.message}")
+            mistakes.append(_named(err.message, number, entry))
     mistakes += _repeated_names(cases)
     if mistakes:
         raise UsageError(f"'{path}': {'; '.join(mistakes)}", remedy=_EXAMPLE)
@@ -137,9 +137,13 @@ def _repeated_names(cases: Sequence[PublishedCase]) -> list[str]:
     ]
 
 
-def _quoted_name(entry: Any) -> str:
+def _named(message: str, number: int, entry: Any) -> str:
+    """Return the mistake of a case with the case's number and name."""
     name = cast(dict[str, Any], entry).get("name") if isinstance(entry, dict) else None
-    return f" '{name}'" if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return f"case {number}: {message}"
+    reason = message.removeprefix(f"case '{name}'").removeprefix(":").strip()
+    return f"case {number} '{name}': {reason}"
 
 
 def _microseconds(milliseconds: float | None) -> float | None:

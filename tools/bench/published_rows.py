@@ -109,9 +109,11 @@ def wrong_published_field(row: object) -> str:
         return wrong
     fields = cast(Row, row)
     why, times = fields["why"], ("clock_us", "estimate_us", BETTER, BETTER_BY_ESTIMATE)
+    has_reason = bool(fields["problem"] or fields.get("left_out"))
     found = {
         **{name: isinstance(fields.get(name), str) for name in ("model", "bound", "waits")},
         **{name: name in fields and _is_time(fields[name]) for name in times},
+        f"missing {BETTER}": fields.get(BETTER) is not None or has_reason,
         "left_out": isinstance(fields.get("left_out"), str),
         "notes": _are_texts(fields.get("notes")),
         "why": isinstance(why.get(BETTER), str) and isinstance(why.get(BETTER_BY_ESTIMATE), str),

@@ -79,10 +79,11 @@ def _flops(node: Any) -> int:
 
 def _multiplies_halves(node: Any) -> bool:
     """True if all floating-point operands of a contraction have half types, or had them."""
-    formula = _FORMULAS.get(_name(node))
+    if _name(node) not in _FORMULAS:
+        return False
     operands = [each for each in node.args if hasattr(each, "meta")]
     floats = [each for each in operands if each.meta["val"].dtype.is_floating_point]
-    return formula is not None and all(map(_was_half, floats))
+    return all(map(_was_half, floats))
 
 
 def _was_half(node: Any) -> bool:

@@ -26,6 +26,7 @@ def inputs(text: str) -> list[torch.Tensor]:
         ("F.linear", "8x16 4x16 4", 2 * 8 * 16 * 4, 128 + 64 + 4 + 32),
         ("torch.addmm", "8x4 8x16 16x4", 2 * 8 * 16 * 4, 32 + 128 + 64 + 32),
         ("lambda x: x.sum()", "8x16", 0, 129),
+        ("lambda x: torch.max(x, dim=1)[0]", "8x16", 0, 136),
         # Unread elements do not count, nor do elements that may be read in part.
         ("lambda x, y: x + 1", "8 100", 0, 16),
         ("lambda x: x.mT[:2] + 1", "8x16", 0, 16),
