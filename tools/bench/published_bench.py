@@ -199,7 +199,9 @@ def _order(row: Row) -> tuple[int, float]:
 
 
 def _reason(row: Row) -> str:
-    return row["problem"].splitlines()[0] if row["problem"] else row["why"][BETTER]
+    """Return the reason why a case has no ratio; of an error the line after its traceback."""
+    lines: list[str] = row["problem"].splitlines()
+    return next((line for line in lines if line.startswith("error: ")), row["why"][BETTER])
 
 
 def _progress(row: Row) -> str:
