@@ -4,7 +4,8 @@ Assignment of threads and blocks to rows, with a model of its time:
 
     seconds = max(device memory, L2, instructions, waiting) + joining blocks
 
-* device memory: bytes read and written, at the bandwidth; rereads count if L2 cannot hold the rows;
+* device memory: bytes read and written, at the bandwidth; rereads count if L2 cannot hold the rows.
+  Steps along a row with few threads on an SM reach a part of the bandwidth;
 * L2: bytes that the SM with the most blocks reads and writes, rereads included;
 * instructions: instructions that this SM executes, idle threads included;
 * waiting: latency of memory for each group of loads, and of each join of threads. This latency
@@ -27,6 +28,12 @@ AHEAD, _LEAST_AHEAD = 8, 4
 """
 Elements of a thread that are in flight together if it goes along a row in steps. If accesses are
 wide, at least the second number of steps is in flight.
+"""
+
+_KEPT = 2
+"""
+Elements of a thread that are in flight on average if it goes along a row in steps. By the clock,
+1.6 to 4 of the 8 elements of a chunk are, since the compiler does not move all loads to its start.
 """
 
 ISSUED = 128
@@ -134,7 +141,9 @@ class RowAssignment(NamedTuple):
             most * self.block_threads * self._instructions(problem) / ISSUED,
             -(-most // resident) * self._waiting(problem, target),
         )
-        busy = max(clocks / target.clock, self._device_bytes(problem, target) / target.bandwidth)
+        bandwidth = target.bandwidth * self._reached_bandwidth(problem, target)
+        memory = self._device_bytes(problem, target) / bandwidth
+        busy = max(clocks / target.clock, memory)
         return busy + (problem.joins * time_models.JOIN[self.join] if self.split > 1 else 0.0)
 
     def _reads_once(self, problem: RowProblem, target: Target) -> bool:
@@ -148,12 +157,23 @@ class RowAssignment(NamedTuple):
         return part * problem.read <= target.shared_per_block // 2
 
     def _device_bytes(self, problem: RowProblem, target: Target) -> float:
-        room = target.room(self.resident(problem, target), self.cluster)
-        at_once = min(self.blocks(problem), room) / self.split * self.block_rows
+        at_once = self._blocks_at_once(problem, target) / self.split * self.block_rows
         is_held = problem.length * problem.read * at_once <= target.l2_size / 2
         reads_once = is_held or self._reads_once(problem, target)
         read = problem.read if reads_once else problem.reread
         return problem.rows * problem.length * (read + problem.written)
+
+    def _reached_bandwidth(self, problem: RowProblem, target: Target) -> float:
+        """Return the share of the bandwidth that the blocks that run at a time reach."""
+        if self.columns or self.in_registers(problem):
+            return 1.0
+        of_thread = max(_KEPT, self.elements) * problem.reread / problem.loops
+        in_flight = self._blocks_at_once(problem, target) * self.block_threads * of_thread
+        return time_models.reached_bandwidth(in_flight / target.sms, target)
+
+    def _blocks_at_once(self, problem: RowProblem, target: Target) -> float:
+        room = target.room(self.resident(problem, target), self.cluster)
+        return min(self.blocks(problem), room)
 
     def _l2_bytes(self, problem: RowProblem, target: Target) -> float:
         """Return the bytes that a block reads and writes."""
