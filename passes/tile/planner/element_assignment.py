@@ -4,8 +4,13 @@ Assignments of threads to independent elements, with a model of their time like 
 (`row_assignment.py`):
 
     seconds = max(device memory, L2, instructions, waiting)
+
+Loads of elements that are apart, as in a pool with stride 2, ask L2 for whole sectors. A thread
+with several neighbouring elements loads each by an instruction of its own. The lanes of a warp are
+then further apart, and ask for more sectors.
 """
 
+from collections.abc import Sequence
 from itertools import product
 from math import log
 from typing import NamedTuple
@@ -15,8 +20,10 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import L2_BYTES, Target
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost import time_models
+from tilewright.passes.cost.global_sectors import SECTOR_BYTES
 from tilewright.passes.cost.instruction_costs import instructions, is_computation
 from tilewright.passes.cost.row_registers import BESIDE
+from tilewright.passes.cost.slab_conflicts import USUAL_UNROLL_LIMIT, steps_around
 from tilewright.passes.tile.planner.row_assignment import ACCESS, ISSUED
 from tilewright.passes.tile.rebind import total_extent
 from tilewright.passes.tile.row_facts import stride, vector_width_along
@@ -25,6 +32,24 @@ from tilewright.passes.tile.usual_sizes import USUAL_THREADS
 _THREADS = (USUAL_THREADS, 128, 512)
 _VECTORS = (1, 2, 4, 8, 16)
 _ITEMS = (1, 2, 4)
+
+_MOST_UNROLLED = 32
+"""Most steps of a loop for one element that is unrolled, as of a window of 3 x 3 x 3."""
+
+
+class ApartLoads(NamedTuple):
+    """Load of elements that are not adjacent for neighbouring results."""
+
+    times: int
+    """Times that it runs for each result."""
+    size: int
+    """Bytes of an element."""
+    stride: int
+    """Elements between those of neighbouring results."""
+
+    def asked(self, vector: int) -> int:
+        """Return the bytes of sectors for each result if a thread has `vector` of them."""
+        return self.times * min(SECTOR_BYTES, vector * self.stride * self.size)
 
 
 class ElementProblem(NamedTuple):
@@ -42,6 +67,16 @@ class ElementProblem(NamedTuple):
     """Loads and stores for each element that move along the last axis."""
     work: int
     """Instructions for each element, except memory accesses."""
+    apart: Sequence[ApartLoads] = ()
+    """Loads of elements that are apart, which `moved` contains once."""
+    steps: int = 1
+    """Most steps of a loop in which an element is computed."""
+
+    def asked(self, vector: int) -> int:
+        """
+        Return the bytes that L2 is asked for each element if a thread has `vector` neighbours.
+        """
+        return self.moved + sum(load.asked(vector) - load.size for load in self.apart)
 
     def __str__(self) -> str:
         if self.elements == 1:
@@ -56,7 +91,14 @@ def element_problem(launch: tile.LaunchOp) -> ElementProblem:
         return ElementProblem(1, 1, 0, 0, 0)
     ops = [op for op in ops_in(launch) if isinstance(op, loop.LoadOp | loop.StoreOp)]
     last = axes[-1]
-    moved = [size_of(memref_type(op.memref).element_type) for op in ops if stride(op, last.value)]
+    moved = [_size(op) for op in ops if stride(op, last.value)]
+    loads = [op for op in ops if isinstance(op, loop.LoadOp)]
+    apart = [
+        ApartLoads(steps_around(op, launch), _size(op), by)
+        for op in loads
+        if (by := abs(stride(op, last.value))) > 1
+    ]
+    reductions = [op for op in ops_in(launch) if isinstance(op, loop.ReduceOp)]
     computed = [op for op in ops_in(launch) if is_computation(op)]
     return ElementProblem(
         total_extent(axes),
@@ -64,7 +106,13 @@ def element_problem(launch: tile.LaunchOp) -> ElementProblem:
         sum(moved),
         len(moved),
         sum(instructions(op) for op in computed),
+        apart,
+        max((n for op in reductions for n in op.axis_extents()), default=1),
     )
+
+
+def _size(op: loop.LoadOp | loop.StoreOp) -> int:
+    return size_of(memref_type(op.memref).element_type)
 
 
 class ElementAssignment(NamedTuple):
@@ -107,7 +155,7 @@ class ElementAssignment(NamedTuple):
         resident = min(most, max(1, target.blocks_per_sm(self.threads, 0, registers)))
         work = problem.work + ACCESS * problem.accesses / self.vector
         clocks = max(
-            most * self.line * problem.moved / L2_BYTES,
+            most * self.line * problem.asked(self.vector) / L2_BYTES,
             most * self.line * work / ISSUED,
             -(-most // resident) * time_models.MEMORY * target.clock,
         )
@@ -118,10 +166,12 @@ class ElementAssignment(NamedTuple):
         """Return the steps that carry out the assignment, each as the text of a pipeline step."""
         if self == ALONE:
             return ["mark-unroll"]
+        is_long = USUAL_UNROLL_LIMIT < problem.steps <= _MOST_UNROLLED
+        limit = f"{{limit={problem.steps}}}" if is_long else ""
         return [
             f"blockify-launch{{n={self.line}}}",
             f"register-tile{{items={self.items} vector={self.vector}}}",
-            "mark-unroll",
+            f"mark-unroll{limit}",
         ]
 
 

@@ -13,7 +13,11 @@ from tilewright.dialects import loop
 from tilewright.dialects.target import TARGETS, target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost.time_models import reached_bandwidth
-from tilewright.passes.tile.planner.element_assignment import ElementProblem, element_assignments
+from tilewright.passes.tile.planner.element_assignment import (
+    ApartLoads,
+    ElementProblem,
+    element_assignments,
+)
 from tilewright.passes.tile.planner.plan_schedules import Weighed, launched, weighed
 from tilewright.passes.tile.planner.row_assignment import RowAssignment
 from tilewright.passes.tile.planner.row_assignment_choice import row_assignments
@@ -188,3 +192,33 @@ def test_shifted_rows_are_accessed_one_by_one(parse: Parse):
     )
     assert isinstance(found.problem, ElementProblem)
     assert found.problem.vector == 1
+
+
+_POOL = """loop.for %i in 64, %j in 4096 {{
+  %s = loop.reduce %k in {steps} with max {{
+    %0 = loop.load %x[%i, %j * 2 + %k] : memref<64x8320xf32>
+    loop.yield %0 : f32
+  }} : f32
+  loop.store %s, %out[%i, %j] : memref<64x4096xf32>
+}}"""
+_POOLED = "%x: memref<64x8320xf32>) -> (%out: memref<64x4096xf32>"
+
+
+def test_neighbours_whose_loads_are_apart_belong_to_different_threads(parse: Parse):
+    # With two neighbours in a thread, each load of a warp would ask for twice the sectors.
+    found = _weighed(parse, _POOL.format(steps=9), _POOLED)
+    assert isinstance(found.problem, ElementProblem)
+    assert found.problem.apart == [ApartLoads(times=9, size=4, stride=2)]
+    assert (found.problem.vector, found.choices[0].elements) == (4, 1)
+    assert [found.problem.asked(vector) for vector in (1, 2, 4, 8)] == [76, 148, 292, 292]
+    # Without rereads memory takes longest, and wide stores are better.
+    copied = found.problem._replace(apart=[ApartLoads(times=1, size=4, stride=2)])
+    assert element_assignments(copied, H100)[0].vector == 4
+
+
+@pytest.mark.parametrize(
+    ("steps", "limit"), [(9, ""), (16, ""), (17, "{limit=17}"), (27, "{limit=27}")]
+)
+def test_windows_are_unrolled(steps: int, limit: str, parse: Parse):
+    found = _weighed(parse, _POOL.format(steps=steps), _POOLED)
+    assert found.pipeline()[-1] == f"mark-unroll{limit}"
