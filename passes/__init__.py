@@ -63,6 +63,7 @@ _PASSES: dict[str, str] = {
     "convert-tile-to-kernel": "kernel.convert_tile_to_kernel:ConvertTileToKernelPass",
     "fuse-multiply-add": "kernel.fuse_multiply_add:FuseMultiplyAddPass",
     "load-ahead-of-unrolled": "kernel.load_ahead_of_unrolled:LoadAheadOfUnrolledPass",
+    "strip-mine": "kernel.strip_mine:StripMinePass",
     "group-masks": "kernel.group_masks:GroupMasksPass",
     "vectorize": "kernel.vectorize:VectorizePass",
     "canonicalize-kernels": "kernel.canonicalize_kernels:CanonicalizeKernelsPass",

@@ -57,7 +57,7 @@ def to_tile() -> str:
 
 TO_KERNEL = (
     "join-registers,sum-threads-last,split-joins,convert-tile-to-kernel,fuse-multiply-add,"
-    "load-ahead-of-unrolled,skip-masks,group-masks,"
+    "load-ahead-of-unrolled,strip-mine,skip-masks,group-masks,"
     "vectorize,canonicalize-kernels,share-values,plan-shared-memory,"
     "drop-redundant-barriers,narrow-barriers,inline-calls,plan-buffers"
 )
