@@ -11,6 +11,7 @@ EXPRESSIONS = [
     "x = torch.randn(5, 7) > 0; (x.any(1), x.all((0, 1)), x.count_nonzero(), x.byte().all(0))",
     "x = torch.randn(2, 2050); (x.max(1), x.argmin(1), x.flatten().bfloat16().argmax())",
     "x = torch.randn(3, 33); (x.cumsum(1), x.cumprod(0), x.cummax(1), x.logcumsumexp(0))",
+    "x = torch.randn(5, 48); (x.cumsum(1), x.cummin(1), x.flip(1).half().cumprod(1))",
     "x = torch.randn(3, 40); (x.norm(3.5, 1), F.normalize(x), x.logsumexp(0), F.softmin(x, 1))",
     "x = torch.randn(3, 40); (F.log_softmax(x.half(), 1), F.layer_norm(x.bfloat16(), (40,)))",
     "x = torch.randn(2, 4, 5, 5); (F.group_norm(x, 2), F.instance_norm(x), nn.BatchNorm2d(4)(x))",
