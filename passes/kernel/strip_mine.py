@@ -12,21 +12,16 @@ Strip-mines loops in which a thread goes along memory and stores, so that vector
 becomes, in strips of 16 steps,
 
     %sum = scf.for %k = %0 to %256 step %1 iter_args(%s = %zero) -> (f32) {
-      %r = kernel.registers : memref<16xf32, 5 : i64>
       kernel.unroll %v in 16 {
-        %x = loop.load %a[%t, %k * 16 + %v] : memref<64x4096xf32>
-        loop.store %x, %r[%v] : memref<16xf32, 5 : i64>
+        %x = loop.load %a[%t, %k * 16 + %v] ...  loop.store %x, %r[%v] : memref<16xf32, 5 : i64>
       }
-      %w = kernel.registers : memref<16xf32, 5 : i64>
       %s_16 = scf.for %v = %0 to %16 step %1 iter_args(%s_0 = %s) -> (f32) {
-        %x = loop.load %r[%v] : memref<16xf32, 5 : i64>
-        %s_1 = arith.addf %s_0, %x : f32
+        %x = loop.load %r[%v] ...  %s_1 = arith.addf %s_0, %x : f32
         loop.store %s_1, %w[%v] : memref<16xf32, 5 : i64>
         scf.yield %s_1 : f32
       } {unroll}
       kernel.unroll %v in 16 {
-        %y = loop.load %w[%v] : memref<16xf32, 5 : i64>
-        loop.store %y, %out[%t, %k * 16 + %v] : memref<64x4096xf32>
+        %y = loop.load %w[%v] ...  loop.store %y, %out[%t, %k * 16 + %v] : memref<64x4096xf32>
       }
       scf.yield %s_16 : f32
     }
@@ -168,9 +163,9 @@ class _StripMine(RewritePattern):
 
 def _strip_mine(op: scf.ForOp, strips: Strips, rewriter: PatternRewriter) -> None:
     length = strips.length
-    numbers = [_index_constant(number) for number in (strips.steps // length, length)]
-    for number in numbers:
-        rewriter.insert(number, InsertPoint.before(op))
+    counts = [IntegerAttr(n, IndexType()) for n in (strips.steps // length, length)]
+    numbers = [arith.ConstantOp(count) for count in counts]
+    rewriter.insert(numbers, InsertPoint.before(op))
     outer = _empty_loop(op, numbers[0].result, op.iter_args, op.body.block.args[0].name_hint)
     strip, *carried = outer.body.block.args
     inner = _empty_loop(op, numbers[1].result, carried, "v")
@@ -185,10 +180,6 @@ def _strip_mine(op: scf.ForOp, strips: Strips, rewriter: PatternRewriter) -> Non
     outer.body.block.add_ops(nest for m, nest in moved.items() if isinstance(m, loop.StoreOp))
     outer.body.block.add_op(scf.YieldOp(*inner.results))
     rewriter.replace(op, outer)
-
-
-def _index_constant(number: int) -> arith.ConstantOp:
-    return arith.ConstantOp(IntegerAttr(number, IndexType()))
 
 
 def _empty_loop(
