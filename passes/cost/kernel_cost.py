@@ -26,7 +26,7 @@ from tilewright.passes.cost.matrix_work import MatrixWork, matrix_work
 from tilewright.passes.cost.shared_banks import wavefronts
 from tilewright.passes.cost.shared_budget import MBARRIER_BYTES, shared_bytes_at_once
 from tilewright.passes.cost.slab_conflicts import SlabConflicts
-from tilewright.passes.facts.combines import ThreadJoin, join_across
+from tilewright.passes.facts.combines import ThreadJoin, adjacent_lanes, join_across
 from tilewright.passes.facts.footprint import (
     box_within,
     bytes_of,
@@ -212,12 +212,12 @@ class _Count:
         assert self.launch is not None
         axes = self.launch.thread_axes()
         width = prod(axis.extent for axis in axes if axis.value in op.axes)
-        how = join_across(axes, op.axes)
+        how, lanes = join_across(axes, op.axes), adjacent_lanes(axes, op.axes)
         joins = {
             ThreadJoin.NONE: 0,
             ThreadJoin.SHUFFLE: width.bit_length() - 1,
             ThreadJoin.WARPS: WARP_SIZE.bit_length() - 1 + width // WARP_SIZE,
-            ThreadJoin.SHARED: width,
+            ThreadJoin.SHARED: lanes.bit_length() - 1 + width // lanes,
         }[how]
         for result in op.results:
             needed = op.operands_of(result.index)

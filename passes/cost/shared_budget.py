@@ -20,7 +20,7 @@ from tilewright.dialects.tile import Transport, layout_of
 from tilewright.dialects.tile.attributes import Axis
 from tilewright.dialects.types import memref_of, memref_type, size_of
 from tilewright.passes.facts.block_joins import joined_axes
-from tilewright.passes.facts.combines import ThreadJoin, join_across
+from tilewright.passes.facts.combines import ThreadJoin, adjacent_lanes, join_across
 from tilewright.passes.facts.held_fragments import is_held_in_fragments
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import stages_of
@@ -110,7 +110,7 @@ def _bytes_of_combine(op: tile.CombineOp, launch: tile.LaunchOp, registers: Regi
     threads = launch.thread_axes()
     slots = {
         ThreadJoin.WARPS: launch.num_threads // WARP_SIZE,
-        ThreadJoin.SHARED: launch.num_threads,
+        ThreadJoin.SHARED: launch.num_threads // adjacent_lanes(threads, op.axes),
     }
     number = slots.get(join_across(threads, op.axes), 0)
     is_of_cluster = op.join is not None and op.join.data is tile.Join.CLUSTER

@@ -125,7 +125,10 @@ class ThreadJoin(Enum):
     WARPS = auto()
     """Shuffles within warps, then one slot of shared memory for each warp."""
     SHARED = auto()
-    """One slot of shared memory for each thread."""
+    """
+    Shuffles among adjacent lanes (`adjacent_lanes`), then one slot of shared memory for each group
+    of them.
+    """
 
 
 def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> ThreadJoin:
@@ -144,3 +147,18 @@ def join_across(axes: Sequence[Axis], across: Sequence[SSAValue]) -> ThreadJoin:
     if width <= WARP_SIZE and width & (width - 1) == 0:
         return ThreadJoin.SHUFFLE
     return ThreadJoin.WARPS if width % WARP_SIZE == 0 else ThreadJoin.SHARED
+
+
+def adjacent_lanes(axes: Sequence[Axis], across: Sequence[SSAValue]) -> int:
+    """
+    Return the number of adjacent lanes of a warp that join values across the axes `across`. The
+    threads of the block lie along `axes`, the last one fastest.
+    """
+    lanes = 1
+    if prod(axis.extent for axis in axes) % WARP_SIZE:
+        return lanes
+    for axis in reversed(axes):
+        if axis.value not in across or WARP_SIZE % (lanes * axis.extent):
+            break
+        lanes *= axis.extent
+    return lanes

@@ -3,9 +3,9 @@
 Joining of values across threads of a block, so that each thread has the results.
 
 Threads that are adjacent within warps join by butterfly shuffles. Whole adjacent warps then join
-through shared memory, and only the threads that join wait for each other. All other arrangements
-join entirely through shared memory: this is slower, but correct for any number of threads along any
-axes.
+through shared memory, and only the threads that join wait for each other. In all other arrangements
+the whole block waits, and each thread reads what it joins from shared memory: this is slower, but
+correct for any number of threads along any axes.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from tilewright.dialects.kernel.barrier import NAMES
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED
 from tilewright.dialects.tile.attributes import Axis
-from tilewright.passes.facts.combines import ThreadJoin, join_across
+from tilewright.passes.facts.combines import ThreadJoin, adjacent_lanes, join_across
 from tilewright.passes.kernel.emitter import Emitter
 from tilewright.passes.kernel.register_joins import Group, RegisterJoins
 from tilewright.passes.kernel.thread_values import ThreadValues
@@ -108,7 +108,10 @@ class Combining:
                 self._butterfly(op, WARP_SIZE)
                 self._warps(op, width)
             case ThreadJoin.SHARED:
-                self._through_shared(op, joined)
+                lanes = adjacent_lanes(self.axes, across)
+                if lanes > 1:
+                    self._butterfly(op, lanes)
+                self._through_shared(op, joined, lanes)
 
     def _butterfly(self, op: tile.CombineOp, width: int) -> None:
         """
@@ -150,22 +153,31 @@ class Combining:
         if self.emit.loops:  # other threads may still read slots that the next step writes
             self.barriers.wait(width)
 
-    def _through_shared(self, op: tile.CombineOp, joined: Sequence[bool]) -> None:
+    def _through_shared(self, op: tile.CombineOp, joined: Sequence[bool], lanes: int) -> None:
         """
-        Join through shared memory: each thread stores its values in its own slots and reads all
-        slots that it joins.
+        Join through shared memory: of each `lanes` adjacent threads, which have joined already, one
+        stores its values in its own slots. Each thread reads all slots that it joins.
         """
-        slots = self._slots(op, self.threads)
-        self._store_slots(op, slots, _D0)
+        slots = self._slots(op, self.threads // lanes)
+        with self.emit.guarded(([_D0 % lanes * -1], [self.thread])):
+            self._store_slots(op, slots, _D0 // lanes)
         self.barriers.wait(self.threads)
-        extents = [axis.extent for axis in self.axes]
-        across = [e for e, j in zip(extents, joined, strict=True) if j]
-        own = delinearize(_D0, extents)
+        extents, is_across = self._before(joined, lanes)
+        across = [e for e, j in zip(extents, is_across, strict=True) if j]
+        own = delinearize(_D0 // lanes, extents)
         other = iter(delinearize(_D1, across))
-        mixed = [next(other) if j else mine for mine, j in zip(own, joined, strict=True)]
+        mixed = [next(other) if j else mine for mine, j in zip(own, is_across, strict=True)]
         self._join_slots(op, slots, prod(across), linearize(mixed, extents))
         if self.emit.loops:
             self.barriers.wait(self.threads)
+
+    def _before(self, joined: Sequence[bool], lanes: int) -> tuple[list[int], list[bool]]:
+        """Return the extents of the axes before `lanes` adjacent lanes, and which are joined."""
+        extents, flags = [axis.extent for axis in self.axes], [*joined]
+        while lanes > 1:
+            lanes //= extents.pop()
+            flags.pop()
+        return extents, flags
 
     def _slots(self, op: tile.CombineOp, number: int) -> Sequence[SSAValue]:
         """Allocate `number` slots of shared memory for each result, at each of its steps."""

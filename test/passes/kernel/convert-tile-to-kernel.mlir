@@ -225,6 +225,29 @@ loop.kernel @columns(%x: memref<8x32xf32>) -> (%out: memref<32xf32>) {
   }
 }
 
+// Lanes that are adjacent join by shuffles first, then one of them in each warp through a slot.
+// CHECK:      kernel.func grid 1 block 128 @mixed(%x: memref<4x8x4xf32>) -> (%out: memref<8xf32>) {
+// CHECK:        kernel.comment "sum across 16 threads"
+// CHECK-NEXT:   %other = kernel.shuffle xor %0, 2 width 4 : f32
+// CHECK-NEXT:   %1 = arith.addf %0, %other : f32
+// CHECK-NEXT:   %other_1 = kernel.shuffle xor %1, 1 width 4 : f32
+// CHECK-NEXT:   %s = arith.addf %1, %other_1 : f32
+// CHECK-NEXT:   %partial = kernel.shared : memref<32xf32, 3 : i64>
+// CHECK-NEXT:   %2 = loop.predicate [0 - %thread mod 4] : i1
+// CHECK-NEXT:   scf.if %2 {
+// CHECK-NEXT:     loop.store %s, %partial[%thread floordiv 4] : memref<32xf32, 3 : i64>
+// CHECK-NEXT:   }
+// CHECK-NEXT:   kernel.barrier
+// CHECK:        %s_1 = scf.for %w_1 = %4 to %5 step %6 iter_args(%7 = %3) -> (f32) {
+// CHECK-NEXT:     %8 = loop.load %partial[%w_1 * 8 + (%thread floordiv 4) mod 8] : memref<32xf32, 3 : i64>
+loop.kernel @mixed(%x: memref<4x8x4xf32>) -> (%out: memref<8xf32>) {
+  tile.launch (%w = thread 4 k, %r = thread 8, %l = thread 4 k) {
+    %0 = loop.load %x[%w, %r, %l] : memref<4x8x4xf32>
+    %s = tile.combine %0 across %w, %l with add : f32
+    loop.store %s, %out[%r] where [0 - %w, 0 - %l] : memref<8xf32>
+  }
+}
+
 // Register axes join first, in each thread; the copies past the end join as the identity.
 // CHECK:      kernel.func grid 3 block 32 @registers(%x: memref<3x60xf32>) -> (%out: memref<3x60xf32>) {
 // CHECK-NEXT:   %rb = kernel.block_id
