@@ -27,8 +27,9 @@ The last chunk may be partial. Loads beyond K are zero. A sum needs no mask ther
 proved to be zero; otherwise the yield is masked. A bound leaves out the chunks in which a mask lets
 no thread contribute, as beyond a causal diagonal.
 
-Products inside of a contraction, such as the scores of attention, are not split. With `depth`,
-their number of steps is rounded up: matrix instructions do several steps at once.
+Products inside of a contraction, such as the scores of attention, are split only if they have more
+steps than a `slice`: a block then stages slices of long queries and keys. With `depth`, the number
+of steps of the others is rounded up: matrix instructions do several steps at once.
 """
 
 from collections.abc import Sequence
@@ -64,6 +65,8 @@ class ChunkMatmulKPass(SchedulingPass):
     """Number of steps of K in a chunk."""
     depth: int = 1
     """Number whose multiples are the steps of products inside of a contraction."""
+    slice: int | None = None
+    """Number of steps in a chunk of products inside of a contraction; by default all of them."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         """Reason why the launch has no contraction to split into chunks, or None."""
@@ -85,6 +88,10 @@ class ChunkMatmulKPass(SchedulingPass):
         assert self.bk is not None
         if self.depth < 1:
             return f"depth is at least 1, not {self.depth}"
+        if self.slice is not None and self.slice < 1:
+            return f"a slice has at least 1 step, not {self.slice}"
+        if self.slice is not None and not _products_inside(_unchunked(launch)):
+            return "its contractions have no products inside that could be sliced"
         if 1 <= self.bk <= _longest(launch):
             return None
         return f"chunks of {self.bk} for a K of {_steps(launch)}; bk is 1 to {_longest(launch)}"
@@ -93,14 +100,18 @@ class ChunkMatmulKPass(SchedulingPass):
         """Return the pattern that splits each contraction into chunks."""
         assert self.bk is not None
         wholes = _unchunked(launch)
-        return ChunkReductions(dict.fromkeys(wholes, self.bk), self._steps_inside(wholes))
-
-    def _steps_inside(self, wholes: Sequence[loop.ReduceOp]) -> dict[loop.ReduceOp, int]:
-        """Return the steps of the sums of products inside of `wholes` that get more of them."""
-        inside = (op for whole in wholes for op in ops_in(whole) if op is not whole)
-        steps = {op: op.axis_extents()[0] for op in inside if isinstance(op, loop.ReduceOp)}
+        lengths, steps = dict.fromkeys(wholes, self.bk), _products_inside(wholes)
+        slices = {op: self.slice for op, n in steps.items() if self.slice and n > self.slice}
         rounded = {op: -(-n // self.depth) * self.depth for op, n in steps.items()}
-        return {op: n for op, n in rounded.items() if n != steps[op] and products_of(op)}
+        more = {op: n for op, n in rounded.items() if n != steps[op] and op not in slices}
+        return ChunkReductions(lengths, more, slices)
+
+
+def _products_inside(wholes: Sequence[loop.ReduceOp]) -> dict[loop.ReduceOp, int]:
+    """Return the sums of products inside of `wholes`, with their numbers of steps."""
+    inside = (op for whole in wholes for op in ops_in(whole) if op is not whole)
+    sums = (op for op in inside if isinstance(op, loop.ReduceOp) and products_of(op))
+    return {op: op.axis_extents()[0] for op in sums}
 
 
 def _unchunked(launch: tile.LaunchOp) -> list[loop.ReduceOp]:

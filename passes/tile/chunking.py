@@ -46,17 +46,24 @@ class ChunkReductions(RewritePattern):
     """
 
     def __init__(
-        self, lengths: Mapping[loop.ReduceOp, int], steps: Mapping[loop.ReduceOp, int] | None = None
+        self,
+        lengths: Mapping[loop.ReduceOp, int],
+        steps: Mapping[loop.ReduceOp, int] | None = None,
+        slices: Mapping[loop.ReduceOp, int] | None = None,
     ):
         self.lengths = lengths
         self.steps = steps or {}
         """Steps of the reductions inside of those that are split, if they get more."""
+        self.slices = slices or {}
+        """Steps of the chunks of the reductions inside of those that are split."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
         if op in self.lengths:
             for inner in [*op.body.walk()]:
-                if isinstance(inner, loop.ReduceOp) and inner in self.steps:
+                if isinstance(inner, loop.ReduceOp) and inner in self.slices:
+                    rewriter.replace(inner, chunked(inner, self.slices[inner], ("do", "di")))
+                elif isinstance(inner, loop.ReduceOp) and inner in self.steps:
                     rewriter.replace(inner, lengthened(inner, self.steps[inner]))
             whole = chunked(op, self.lengths[op])
             rewriter.replace(op, whole)

@@ -9,7 +9,8 @@ its axes counts. A second operand of an argument `x` is `x-1`. Operands of loops
 come first, then those of the launch's body.
 
 An operand of a loop whose steps all read the same elements is staged once, before the loop. Queries
-of attention are an example: each step over keys reads all of them.
+of attention are an example: each step over keys reads all of them. Slices of long queries are
+staged again in each step, as are slices of keys and of values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.target import MOST_ROW_BYTES
 from tilewright.passes.cost.shared_budget import slab_bytes
 from tilewright.passes.facts.memoised import memoised
+from tilewright.passes.facts.nest import nested_chunk, softmax_around
 from tilewright.passes.tile.block_values import BlockValues
 from tilewright.passes.tile.reuse import Place, Reuse, is_in
 from tilewright.passes.tile.slabs import Slab
@@ -73,8 +75,11 @@ class Operand(NamedTuple):
 @memoised
 def find_operands(launch: tile.LaunchOp) -> Sequence[Operand]:
     """Return the operands of a launch, each with the places to stage."""
-    steps = [Reuse(launch, block) for block in _steps(launch)]
-    steps = [reuse for reuse in steps if reuse.operands]
+    blocks = _steps(launch)
+    slices = [Reuse(launch, inner) for block in blocks for inner in _slices(launch, block)]
+    slices = [reuse for reuse in slices if reuse.operands]
+    steps = [Reuse(launch, block, without=[reuse.site for reuse in slices]) for block in blocks]
+    steps = [*slices, *(reuse for reuse in steps if reuse.operands)]
     body = Reuse(launch, launch.body.block, without=[reuse.site for reuse in steps])
     found: dict[str, Operand] = {}
     for reuse in (*steps, body):
@@ -100,6 +105,19 @@ def _steps(launch: tile.LaunchOp) -> list[Block]:
         if any(isinstance(i, loop.ReduceOp) for i in block.ops) and _is_uniform(launch, block):
             found.append(block)
     return found
+
+
+def _slices(launch: tile.LaunchOp, block: Block) -> list[Block]:
+    """
+    Return the bodies of the sums in chunks in a step of a softmax, if `block` is the body
+    of a softmax. They add the products of a score, or of weights and values, in slices.
+    """
+    sums = (op for op in block.ops if isinstance(op, loop.ReduceOp) and softmax_around(op))
+    return [
+        op.body.block
+        for op in sums
+        if nested_chunk(op) is not None and _is_uniform(launch, op.body.block)
+    ]
 
 
 def _site(reuse: Reuse, values: Sequence[SSAValue]) -> Block:

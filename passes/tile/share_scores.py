@@ -38,6 +38,9 @@ A block may have more columns than a chunk has keys, or fewer. The number of thr
 columns then divides both. Register axes count the columns and the keys of a thread: `%un * 64 +
 %tn` is a column, and `%uk * 64 + %tn` a key.
 
+With `slice`, the keys of a chunk are multiplied in slices: `%oc` is a sum of sums. Values of long
+rows, such as 1024 elements, are then staged a few keys at a time.
+
 A product is masked if its value may be NaN or infinite where the mask of the chunk fails. It needs
 no mask if the reduction has the flags `nnan` and `ninf`, or if the value is 0 there. Weights of
 values of a half type are rounded to this type if the reduction allows it (`weights`).
@@ -71,6 +74,9 @@ class ShareScoresPass(SchedulingPass, RewritePattern):
     name = "share-scores"
     RULE: ClassVar[Rule] = Rule("t", 18, "share_scores")
 
+    slice: int | None = None
+    """Number of keys whose values are multiplied at once; by default all keys of a chunk."""
+
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
             return "its scores are shared already"
@@ -88,10 +94,17 @@ class ShareScoresPass(SchedulingPass, RewritePattern):
         reasons = [reason_against_sharing(launch, whole) for whole in wholes]
         return next((reason for reason in reasons if reason is not None), None)
 
+    def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
+        chunks = [chunk for op in softmaxes_in(launch.body.block) if (chunk := nested_chunk(op))]
+        keys = [chunk.axis_extents()[0] for chunk in chunks]
+        if self.slice is None or all(self.slice > 0 and n % self.slice == 0 for n in keys):
+            return None
+        return f"{keys[0]} keys of a chunk are no slices of {self.slice}"
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         kernel = launch.kernel
-        sharing = _Sharing(launch)
+        sharing = _Sharing(launch, self.slice)
         sharing.rebinding.finish(launch, rewriter, sharing.clone)
         share_values(kernel, rewriter)
 
@@ -126,7 +139,8 @@ def _products(chunk: loop.ReduceOp, columns: SSAValue) -> set[SSAValue]:
 class _Sharing:
     """Cloning of the ops of a launch whose threads share the scores of each chunk."""
 
-    def __init__(self, launch: tile.LaunchOp):
+    def __init__(self, launch: tile.LaunchOp, slice: int | None):
+        self.slice = slice
         softmaxes = softmaxes_in(launch.body.block)
         self.chunks = {op: chunk for op in softmaxes if (chunk := nested_chunk(op))}
         ((self.rows,), (self.columns,)) = (_along(launch, role) for role in (Role.M, Role.N))
@@ -179,6 +193,6 @@ class _Sharing:
         row = self.substitution.value(self.rows.value)
         at, across = self._keys[chunk.axis_extents()[0]]
         key = Key(at, self.rebinding.body.args, across)
-        shared = SharedChunk(chunk, body, self.substitution, row, key)
+        shared = SharedChunk(chunk, body, self.substitution, row, key, self.slice)
         body.add_op(loop.YieldOp(shared.results(_products(chunk, self.columns.value))))
         return new

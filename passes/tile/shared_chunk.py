@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith
 from xdsl.dialects import math as math_dialect
-from xdsl.dialects.builtin import FloatAttr, IndexType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -54,9 +54,17 @@ class SharedChunk:
     """Writer of the ops that replace `chunk`, at the end of `body`."""
 
     def __init__(
-        self, chunk: loop.ReduceOp, body: Block, outer: Substitution, row: SSAValue, key: Key
+        self,
+        chunk: loop.ReduceOp,
+        body: Block,
+        outer: Substitution,
+        row: SSAValue,
+        key: Key,
+        slice: int | None,
     ):
         self.chunk, self.body, self.outer, self.row, self.key = chunk, body, outer, row, key
+        self.slice = slice
+        """Keys of a slice of the products with values; None if these are not sliced."""
         self.type = chunk.results[0].type
         self._slabs: dict[Attribute, SSAValue] = {}
         """Slabs of the weights, by the type that they are rounded to."""
@@ -119,23 +127,48 @@ class SharedChunk:
         """Return the sum of a value that varies along the columns."""
         half = factor_of(value).type if factor_of(value).type == self.chunk.weights else self.type
         slab = self._slab(weight, half)
-        sum = loop.ReduceOp.create(
-            result_types=[self.type],
-            properties={"extent": self.chunk.extent, "monoid": MonoidAttr(Monoid.ADD)},
-            regions=[Region(block := Block(arg_types=[IndexType()]))],
-        )
-        self._add(sum)
-        sum.axis.name_hint = "kk"
-        row, key = map(AffineExpr.dimension, range(2))
-        step = self._with_step(AffineExpr.dimension(0), [sum.axis])
-        loaded = loop.LoadOp(slab, ([row, key], [self.row, sum.axis]))
+        whole, sum, step = self._loops_over_keys()
+        block, (at, axes) = sum.body.block, step
+        row = AffineExpr.dimension(len(axes))
+        loaded = loop.LoadOp(slab, ([row, at], [*axes, self.row]))
         factor = arith.ExtFOp(loaded, self.type) if half != self.type else loaded
         block.add_ops(dict.fromkeys([loaded, factor]))
-        self._clone([value], step, block)
-        product = arith.MulfOp(factor, step.value(value), self.chunk.fastmath)
-        where = self._needed(self._mask(step, block), step.value(value))
+        own = self._with_step(at, axes)
+        self._clone([value], own, block)
+        product = arith.MulfOp(factor, own.value(value), self.chunk.fastmath)
+        where = self._needed(self._mask(own, block), own.value(value))
         block.add_ops([product, loop.YieldOp([product.result], where)])
-        return sum.results[0]
+        return self._add(whole)
+
+    def _loops_over_keys(
+        self,
+    ) -> tuple[loop.ReduceOp, loop.ReduceOp, tuple[AffineExpr, Sequence[SSAValue]]]:
+        """
+        Return a sum over the keys of a chunk, the sum inside of it whose body is empty, and the
+        number of the key there. Both are the same sum if there are no slices.
+        """
+        keys = self.chunk.axis_extents()[0]
+        first, second = map(AffineExpr.dimension, range(2))
+        sum = self._empty_sum(self.slice or keys, "kk")
+        if self.slice is None:
+            return sum, sum, (first, [sum.axis])
+        whole = self._empty_sum(keys // self.slice, "vo")
+        whole.body.block.add_ops([sum, loop.YieldOp(sum.results)])
+        sum.results[0].name_hint = "chunk"
+        return whole, sum, (first * self.slice + second, [whole.axis, sum.axis])
+
+    def _empty_sum(self, steps: int, name: str) -> loop.ReduceOp:
+        """Return a sum with an empty body."""
+        sum = loop.ReduceOp.create(
+            result_types=[self.type],
+            properties={
+                "extent": IntegerAttr(steps, i64),
+                "monoid": MonoidAttr(Monoid.ADD),
+            },
+            regions=[Region(Block(arg_types=[IndexType()]))],
+        )
+        sum.axis.name_hint = name
+        return sum
 
     def _slab(self, weight: SSAValue, type: Attribute) -> SSAValue:
         """

@@ -19,7 +19,7 @@ from tilewright.passes.tile.planner.attention import Attention
 from tilewright.passes.tile.planner.attention_tiling import AttentionTiling
 from tilewright.passes.tile.rebind import next_power_of_two
 
-MOST_COLUMNS = 512
+MOST_COLUMNS = 1024
 """
 Most columns that a block owns. Several blocks share the columns of longer rows, and each computes
 all scores of its rows.
@@ -27,6 +27,15 @@ all scores of its rows.
 
 _COLUMNS_OF_WARP = 256
 """Most columns that a warp owns; several warps share the weights of longer rows."""
+
+_ROWS = 128
+"""Rows of queries and keys, together, that are staged in slices if a block has no room for them."""
+
+_SLICE_BYTES = 128
+"""Bytes of a query, and of a key, in a slice. Shorter rows are filled with bank conflicts."""
+
+_VALUES = (128, 32, 16)
+"""Most keys whose values are staged at once beside slices."""
 
 _MATRIX_KEYS, _KEYS = (16, 32, 64, 128), (8, 16, 32, 64)
 """Keys of a chunk for matrix instructions, and for multiply-adds."""
@@ -44,26 +53,33 @@ _SPLITS = (2, 4, 8, 16, 32)
 def attention_tilings(problem: Attention, target: Target) -> Sequence[AttentionTiling]:
     """Return the possible tilings, the fastest first; at least one."""
     whole = [*_matrix_tilings(problem), *_tilings(problem)]
+    if _is_long(problem, target):
+        whole = [each for tiling in whole for each in _sliced(tiling, problem)]
     every = [each for tiling in whole for each in _split(tiling, problem, target)]
     possible = [tiling for tiling in every if tiling.fits(problem, target)]
     return sorted(
-        possible or [fewest_elements(problem)], key=lambda t: _preference(t, problem, target)
+        possible or [fewest_elements(problem, target)],
+        key=lambda t: _preference(t, problem, target),
     )
 
 
-def fewest_elements(problem: Attention) -> AttentionTiling:
-    """Return a tiling whose threads have as few elements as possible."""
+def fewest_elements(problem: Attention, target: Target) -> AttentionTiling:
+    """
+    Return a tiling whose threads have as few elements as possible, with short slices of long rows.
+    """
     bk = _KEYS[0]
-    return AttentionTiling(8, _columns(problem, bk)[0], bk, 1, 1, 1, is_matrix=False)
+    whole = AttentionTiling(8, _columns(problem, bk)[0], bk, 1, 1, 1, is_matrix=False)
+    return next(_sliced(whole, problem)) if _is_long(problem, target) else whole
 
 
 def _preference(tiling: AttentionTiling, problem: Attention, target: Target) -> tuple[float, ...]:
     """
-    Return a sort key: the time in buckets of 2 %, then few splits, two slots, long chunks, and many
-    rows.
+    Return a sort key: the time in buckets of 2 %, then few splits, two slots, or three of slices,
+    long chunks, and many rows.
     """
     about = time_bucket(tiling.seconds(problem, target), within=0.02)
-    return about, tiling.split, abs(tiling.depth - 2), -tiling.bk, -tiling.m
+    slots = 3 if tiling.slice else 2
+    return about, tiling.split, abs(tiling.depth - slots), -tiling.bk, -tiling.m
 
 
 def _columns(problem: Attention, bk: int) -> Sequence[int]:
@@ -73,7 +89,7 @@ def _columns(problem: Attention, bk: int) -> Sequence[int]:
     """
     if problem.n <= _COLUMNS_OF_WARP:
         return [max(16, next_power_of_two(problem.n))]
-    blocks = [-(-problem.n // most) for most in (MOST_COLUMNS, _COLUMNS_OF_WARP)]
+    blocks = [-(-problem.n // most) for most in (MOST_COLUMNS, 512, _COLUMNS_OF_WARP)]
     return [-(-problem.n // (each * bk)) * bk for each in dict.fromkeys(blocks)]
 
 
@@ -113,6 +129,18 @@ def _tilings(problem: Attention) -> Iterator[AttentionTiling]:
             is_whole = tiling.threads % WARP_SIZE == 0 and tiling.threads <= 256
             if is_whole and tiling.m < 2 * max(problem.m, 4):
                 yield tiling
+
+
+def _is_long(problem: Attention, target: Target) -> bool:
+    """True if queries and keys are staged in slices: a block has no room for many whole ones."""
+    return _ROWS * problem.depth * problem.score_element > target.shared_per_block
+
+
+def _sliced(tiling: AttentionTiling, problem: Attention) -> Iterator[AttentionTiling]:
+    """Yield a tiling with slices of queries and keys, and of the values of a chunk."""
+    slice = _SLICE_BYTES // problem.score_element
+    for values in dict.fromkeys(min(keys, tiling.bk) for keys in _VALUES):
+        yield tiling._replace(slice=slice, values=values)
 
 
 def _split(

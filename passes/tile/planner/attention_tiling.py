@@ -12,6 +12,10 @@ Tilings of attention among blocks: what a block needs, and a model of its time:
 * waiting: latency of memory for each chunk of keys, divided by the number of chunks that are
   requested ahead. With one slot it is added to the arithmetic, divided by the blocks of an SM.
 
+Long queries and keys are staged in slices: each chunk of keys stages both again, a slice after the
+other, and then some of its values after others. The latency of the first slices of each chunk is
+not hidden.
+
 A block owns `m` rows and all columns, and does `bk` keys in a step. Threads along a row have keys
 when they compute scores, and columns when they multiply (`share-scores`).
 """
@@ -50,6 +54,13 @@ Instructions beside multiply-adds: to scale, mask, compare and add a weight; for
 row; and for a chunk. They are counted in the machine code for sm_90a.
 """
 
+_SLICE, _SLICE_BESIDE_OTHERS = 700, 525
+"""
+Clocks of a slice beside its products, for its barrier and the first loads from shared memory: of a
+block alone on its SM, and of blocks that hide some of them. They were fitted to the clock of the
+machine code for 1024 elements of float16, with 64 and with 1024 columns.
+"""
+
 _PAD = 16
 """Bytes of the pad of a row."""
 
@@ -78,11 +89,16 @@ class AttentionTiling(NamedTuple):
     """Blocks that share the keys of a row, as few rows need (Dao et al., Flash-Decoding, 2023)."""
     join: Join = Join.LAST_BLOCK
     """Join of the blocks that share keys; unused if `split` is 1."""
+    slice: int = 0
+    """Elements of queries and keys that are staged at once; 0 for the whole depth."""
+    values: int = 0
+    """Keys whose values are staged at once; 0 for all keys of a chunk."""
 
     def __str__(self) -> str:
         slots = f"{self.depth} slot{'s' * (self.depth > 1)}"
         split = f", split {self.split} by {self.join.value}" if self.split > 1 else ""
-        return f"rows {self.m}, {self.fm}x{self.fn} a thread; bk {self.bk}{split}, {slots}"
+        slices = f" in slices of {self.slice}, values of {self.values}" if self.slice else ""
+        return f"rows {self.m}, {self.fm}x{self.fn} a thread; bk {self.bk}{slices}{split}, {slots}"
 
     @property
     def side(self) -> int:
@@ -113,18 +129,20 @@ class AttentionTiling(NamedTuple):
         """
         Return the bytes of shared memory of a block, with a pad of 16 bytes for each row of a slab.
         """
-        score = problem.score_element * self._depth(problem) + _PAD if problem.depth else 0
+        depth = self.slice or self._depth(problem)
+        score = problem.score_element * depth + _PAD if problem.depth else 0
         value, weights = problem.element * self.n + _PAD, problem.weight * self.bk + _PAD
-        slabs = self.m * (score + weights) + self.depth * self.bk * (score + value)
-        return (
-            slabs + self._combined_bytes + (self._joined_bytes(problem) if self.cluster > 1 else 0)
-        )
+        queries = self.m * score * (self.depth if self.slice else 1)
+        values = (self.values or self.bk) * value * (1 if self.values == self.bk else self.depth)
+        joined = self._joined_bytes(problem) if self.cluster > 1 else 0
+        slabs = queries + self.depth * self.bk * score + values + self.m * weights
+        return slabs + self._combined_bytes + joined
 
     @property
     def _combined_bytes(self) -> int:
         """Bytes through which the warps that share a row combine its maximum and its sum."""
         is_shared = self.is_matrix and self._warps_along > 1
-        return 2 * size_of(f32) * self.fm * self.threads if is_shared else 0
+        return 2 * size_of(f32) * self.fm * (self.threads // LANES_N) if is_shared else 0
 
     def _depth(self, problem: Attention) -> int:
         """Return the steps of the product that computes a score, as slabs have them."""
@@ -159,7 +177,8 @@ class AttentionTiling(NamedTuple):
 
     def fits(self, problem: Attention, target: Target) -> bool:
         """True if a block with this tiling can run on the target, and fills all slots."""
-        if self.depth > max(1, -(-problem.keys // (self.bk * self.split))):
+        chunks = -(-problem.keys // (self.bk * self.split))
+        if not self.slice and self.depth > max(1, chunks):
             return False  # some slots would never be filled
         return target.blocks_per_sm(self.threads, self.shared_bytes(problem), self.registers()) > 0
 
@@ -180,6 +199,10 @@ class AttentionTiling(NamedTuple):
         enough = _FEW_WARPS_TO_HIDE if self._holds_weights(problem) else _WARPS_TO_HIDE
         arithmetic = clocks / min(1.0, warps / enough) / target.clock
         waiting = rounds * time_models.MEMORY
+        if self.slice:  # each chunk fills the slots of both products anew
+            arithmetic += 2 * waiting / resident
+            arithmetic += rounds * self._exposed_clocks(problem, resident) / target.clock
+            waiting *= self._fills(problem)
         if self.depth == 1:  # nothing is requested ahead: only other blocks compute meanwhile
             arithmetic += waiting / resident
         return (
@@ -201,8 +224,23 @@ class AttentionTiling(NamedTuple):
         return time_models.JOIN[self.join] + self.split * of_each
 
     def _staged_bytes(self, problem: Attention) -> int:
-        """Return the bytes of keys and values in a chunk."""
-        return self.bk * (problem.depth * problem.score_element + self.n * problem.element)
+        """Return the bytes of keys and values in a chunk, and of queries that are read again."""
+        rows = self.bk + (self.m if self.slice else 0)
+        return rows * problem.depth * problem.score_element + self.bk * self.n * problem.element
+
+    def _fills(self, problem: Attention) -> int:
+        """Return the slices that are staged one after the other in a chunk of keys."""
+        return -(-problem.depth // self.slice) + -(-self.bk // self.values)
+
+    def _exposed_clocks(self, problem: Attention, resident: int) -> float:
+        """
+        Return the clocks of a chunk's slices that no arithmetic hides, if `resident` blocks share
+        an SM. Values that are a single slice are not requested ahead.
+        """
+        slices = self._fills(problem) * (_SLICE if resident == 1 else _SLICE_BESIDE_OTHERS)
+        if self.values < self.bk:
+            return slices
+        return slices + self.bk * self.n * problem.element / L2_BYTES
 
     def _chunks(self, problem: Attention) -> float:
         """Return the chunks of keys that a block does, on average if a diagonal ends them."""
@@ -259,12 +297,15 @@ class AttentionTiling(NamedTuple):
         ]
         rounded = self._depth(problem)
         depth = f" depth={self._steps(problem)}" if rounded != problem.depth else ""
+        if self.slice:
+            depth = f" slice={self.slice}"
+        values = f"{{slice={self.values}}}" if self.values else ""
         split = f"split-matmul-k{{factor={self.split} join={self.join.value}}}"
         return [
             f"chunk-matmul-k{{bk={self.bk}{depth}}}",
             *([split] if self.split > 1 else []),
             f"blockify-launch{{m={self.m} n={self.n}}}",
-            "share-scores",
+            f"share-scores{values}",
             "stage-inputs",
             f"register-tile{{fm={self.fm} fn={self.fn}{fk} min_blocks={min_blocks}}}",
             *(["tensor-core"] if self.is_matrix else []),

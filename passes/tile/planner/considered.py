@@ -70,7 +70,7 @@ def _of_attention(launch: tile.LaunchOp, target: Target) -> Considered | None:
     if attention is None or not is_rectangular(launch):
         return None
     first = attention_tilings(attention, target)[0]
-    return Considered(attention, attention_tilings, first, fewest_elements(attention))
+    return Considered(attention, attention_tilings, first, fewest_elements(attention, target))
 
 
 def _of_contraction(launch: tile.LaunchOp, target: Target) -> Considered | None:

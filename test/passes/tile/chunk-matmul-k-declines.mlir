@@ -2,7 +2,9 @@
 // RUN: opt-tool %s -p 'chunk-matmul-k{bk=8}' | filecheck %s
 // RUN: not opt-tool %s -p 'chunk-matmul-k{bk=0}' 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not opt-tool %s -p 'chunk-matmul-k{bk=16}' 2>&1 | filecheck %s --check-prefix=LONG
+// RUN: not opt-tool %s -p 'chunk-matmul-k{bk=8 slice=4}' 2>&1 | filecheck %s --check-prefix=SLICE
 
+// SLICE: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=8 slice=4}' in @short: its contractions have no products inside that could be sliced
 // NONE: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=0}' in @short: chunks of 0 for a K of 5; bk is 1 to 8
 // LONG: error: pass 'chunk-matmul-k': cannot do 'chunk-matmul-k{bk=16}' in @short: chunks of 16 for a K of 5; bk is 1 to 8
 

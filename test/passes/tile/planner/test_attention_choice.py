@@ -30,7 +30,7 @@ _sizes = st.sampled_from([1, 2, 7, 16, 33, 64, 100, 129, 512, 4096])
     _sizes,
     st.sampled_from([1, 8, 40, 64, 128, 256, 257, 300, 1000]),
     _sizes,
-    st.sampled_from([0, 8, 40, 64, 128, 256]),
+    st.sampled_from([0, 8, 40, 64, 128, 256, 1030]),
     st.sampled_from([(4, None), (4, SPLIT), (2, HALVES), (2, None)]),
     st.booleans(),
     st.sampled_from(TARGETS),
@@ -61,7 +61,9 @@ def test_every_tiling_fits(
         if tiling.is_matrix:
             assert instruction is not None
             chunk = tiling.pipeline(problem, target(name))[0]
-            is_rounded = depth % instruction.fragments.k != 0
+            assert (f" slice={tiling.slice}" in chunk) == (tiling.slice > 0)
+            assert tiling.slice % instruction.fragments.k == 0
+            is_rounded = depth % instruction.fragments.k != 0 and not tiling.slice
             assert (f"depth={instruction.fragments.k}" in chunk) == is_rounded
             assert tiling.bk % instruction.fragments.k == 0
             assert tiling.side // tiling.fn in ((4,) if n <= 256 else (4, 8, 16, 32))
@@ -85,7 +87,23 @@ def test_wide_heads_are_owned_by_several_warps_of_a_block():
 
 def test_blocks_share_the_columns_of_wider_heads():
     problem = Attention(32, 2048, 1000, 2048, 1000, 2, 2, False, 2, HALVES)
-    assert all(tiling.n in range(250, 513) for tiling in attention_tilings(problem, H100))
+    found = {tiling.n for tiling in attention_tilings(problem, H100)}
+    assert found & {*range(250, 513)}
+    assert max(found) <= MOST_COLUMNS
+
+
+def test_long_queries_and_keys_are_staged_in_slices():
+    problem = Attention(1024, 512, 1024, 512, 1024, 2, 2, False, 2, HALVES)
+    best, *others = attention_tilings(problem, H100)
+    assert (best.m, best.n, best.slice) == (32, 1024, 64)  # each score is computed once
+    assert all(tiling.slice == 64 for tiling in others)
+    assert "chunk-matmul-k{bk=128 slice=64}" in best.pipeline(problem, H100)
+
+
+def test_whole_queries_and_keys_are_staged_if_there_is_room_for_many():
+    problem = Attention(32, 2048, 64, 2048, 512, 2, 2, False, 2, HALVES)
+    assert not any(tiling.slice for tiling in attention_tilings(problem, H100))
+    assert all(tiling.slice for tiling in attention_tilings(problem, target("sm_120")))
 
 
 def test_few_rows_share_their_keys():
