@@ -24,8 +24,9 @@ becomes
 The scores are then never stored. A block computes each score once, for all columns of its rows. The
 rewrite is legal if one load reads the scores: a score of its own in each step of the rows and of
 the reduction, which is the same one for all columns. If there are more columns than a block owns,
-several blocks compute the scores of the same rows (`wide_attention`). A block must have room for
-the factors of some scores. The rewrite pays if one kernel takes less time than two (`fusion_cost`).
+several blocks compute the scores of the same rows. If a block has no room for the factors of some
+scores, it stages slices of them, which takes longer (`wide_attention`). The rewrite pays if one
+kernel takes less time than two (`fusion_cost`).
 
 A score that is hidden where the mask of the reduction fails is computed without the condition.
 """
@@ -43,15 +44,13 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tilewright.dialects import loop
 from tilewright.dialects.axes import conditions_of
 from tilewright.dialects.target import Target
-from tilewright.dialects.types import size_of
 from tilewright.passes.facts.effects import erase_dead
 from tilewright.passes.facts.nest import needed_by, nest_block, steps_of, subscripted_dims
-from tilewright.passes.facts.products import products_of
-from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, size, work_of
+from tilewright.passes.loop.fusion.fusion_cost import Decision, decide, fused, work_of
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_elementwise import inline_into
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
-from tilewright.passes.loop.fusion.wide_attention import blocks_along
+from tilewright.passes.loop.fusion.wide_attention import slicing_of
 from tilewright.passes.loop.launch_graph import (
     is_temporary,
     loads_of,
@@ -63,12 +62,6 @@ from tilewright.passes.reporting.trace import Rule, rewriting, skipped
 from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 24, "fuse_scores")
-
-_LEAST_ROWS = 128
-"""
-Fewest rows of queries and of keys, together, that a block stages: with fewer rows it would load
-each of them too often.
-"""
 
 
 class Weighing(NamedTuple):
@@ -104,7 +97,6 @@ class FuseScores(RewritePattern):
         consumers = [weighing.launch]
         reason = reason_against_fusion(op, consumers, self.plan) or _reason_against(weighing)
         reason = reason or reason_not_fitting(op, consumers, self.plan, self.target)
-        reason = reason or _reason_not_staged(scores, self.target)
         if reason is not None:
             skipped(RULE, scores.kernel, reason)
             return
@@ -149,31 +141,17 @@ def _reason_against(weighing: Weighing) -> str | None:
     return None
 
 
-def _reason_not_staged(scores: FlatLaunch, target: Target) -> str | None:
-    """Reason why a block has no room for the factors of some scores, or None."""
-    sums = [op for op in scores.nest.body if isinstance(op, loop.ReduceOp)]
-    longest = max((_bytes_of_factor(op) for op in sums), default=0)
-    if (needed := _LEAST_ROWS * longest) <= target.shared_per_block:
-        return None
-    return f"a block has no room for {size(needed)} of its factors, {size(longest)} a row"
-
-
-def _bytes_of_factor(op: loop.ReduceOp) -> int:
-    """Return the bytes of the factors of the products that `op` adds, for one row or column."""
-    factors = [f for product in products_of(op) for f in (product.left, product.right)]
-    return op.axis_extents()[0] * max((size_of(factor.type) for factor in factors), default=0)
-
-
 def _decision(scores: FlatLaunch, weighing: Weighing, target: Target) -> Decision:
     """Return the decision whether the reduction computes its scores, each once for all columns."""
     storing = work_of(scores.kernel, scores.launch)
     reading = work_of(weighing.kernel, weighing.launch)
     columns = steps_of(weighing.columns)
-    times = blocks_along(columns)
-    together = fused(storing, reading, scores.buffer, times=times)
+    slicing = slicing_of(scores, target)
+    times = slicing.blocks_along(columns)
+    together = fused(storing, reading, scores.buffer, times=times * slicing.longer)
     often = "once" if times == 1 else f"{times} times"
     what = f"compute each score {often} for {columns} column{'s' * (columns > 1)}"
-    return decide(what, [storing, reading], [together], target)
+    return decide(f"{what}{slicing}", [storing, reading], [slicing.slowed(together)], target)
 
 
 def _drop_implied(rewriter: PatternRewriter, reduction: loop.ReduceOp) -> None:
