@@ -33,6 +33,8 @@ Array = NDArray[Any]
 
 LENGTHS = (1, 2, 7, 16, 33, 64, 65, 100, 130)
 SIZES = (8, 16, 24, 32, 40, 64, 80, 96, 128)
+FEW, LONG = (2, 5, 7, 17, 33), (250, 333, 777, 1024, 1030)
+"""Lengths and sizes of cases with long heads: their queries and keys may be staged in slices."""
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 GROUPED = ("enable_gqa", "repeat_interleave", "expand")
 MASKS = ("none", "causal", "causal", "window", "bool", "float")
@@ -182,16 +184,16 @@ def _unfused(function: Function) -> Function:
     return results
 
 
-def drawn_case(seed: int) -> Case:
-    """Return a random case."""
-    return _Drawing(seed).case()
+def drawn_case(seed: int, *, is_long: bool = False) -> Case:
+    """Return a random case, with long heads on request."""
+    return _Drawing(seed, *((FEW, LONG) if is_long else (LENGTHS, SIZES))).case()
 
 
 class _Drawing:
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, lengths: Sequence[int], sizes: Sequence[int]):
         self.draw, self.generator = Random(seed), torch.Generator().manual_seed(seed)
         one = self.draw.choice
-        self.rows, self.keys, self.size = one(LENGTHS), one(LENGTHS), one(SIZES)
+        self.rows, self.keys, self.size = one(lengths), one(lengths), one(sizes)
         self.columns = one((self.size, self.size, *SIZES))
         self.dtype = one(DTYPES)
         work = self.rows * self.keys * (self.size + self.columns)

@@ -4,15 +4,15 @@ Random attention at three levels of IR and in the simulator, with all its checks
 compared with PyTorch's in float64, by the rules of `tilewright run`.
 
 Each case has the planner's schedule, and random tilings of the planner, with multiply-adds and with
-matrix instructions.
+matrix instructions. Long heads are in one kernel even if the model stores their scores.
 """
 
 import pytest
 from needs import needs_nvrtc
 
-from .attention_runs import SEEDS, problems
+from .attention_runs import LONG_SEEDS, SEEDS, problems
 
-MANY = 400
+MANY, MANY_LONG = 400, 40
 
 
 @needs_nvrtc
@@ -27,3 +27,17 @@ def test_drawn_attention(seed: int) -> None:
 @pytest.mark.parametrize("seed", sorted({*range(MANY)} - {*SEEDS}))
 def test_more_attention(seed: int) -> None:
     assert not [*problems(seed)]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("seed", LONG_SEEDS)
+def test_drawn_attention_in_slices(seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not [*problems(seed, is_long=True)]
+    assert "share-scores{slice=" in capsys.readouterr().out
+
+
+@needs_nvrtc
+@pytest.mark.usefixtures("every_case")
+@pytest.mark.parametrize("seed", sorted({*range(MANY_LONG)} - {*LONG_SEEDS}))
+def test_more_long_attention(seed: int) -> None:
+    assert not [*problems(seed, is_long=True)]
