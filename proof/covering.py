@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Obligations "for every element there is a step that fills it", without a quantifier.
+
+A step is guessed from the element, and the solver searches for an element that no guess fills. At
+that element it then searches for any step: without one the obligation is refuted, and with one
+there is another guess.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome, point_text
+from tilewright.proof.digits import digits
+from tilewright.proof.formulas import All, Formula, IsZero, Not, Some, Variables, equal, replaced
+from tilewright.proof.smtlib import script
+from tilewright.proof.solver import Solver
+
+_ROUNDS = 4
+"""Number of times that guesses are made, because each round adds at most one."""
+
+
+class Way(NamedTuple):
+    """An op that fills elements: one at each step of its axes."""
+
+    axes: Sequence[int]
+    """Variables whose steps are chosen."""
+    subscripts: Sequence[AffineExpr]
+    conditions: Sequence[Formula]
+    """Conditions under which the step fills the element at `subscripts`."""
+
+
+@dataclass(frozen=True)
+class Covering(Obligation):
+    """Statement that each element of a memory of `shape` is filled in one of several ways."""
+
+    variables: Variables
+    shape: Sequence[int]
+    element: Sequence[AffineExpr]
+    """Variables that are the subscripts of the element."""
+    given: Sequence[Formula]
+    """Facts of the element, and of variables that are not chosen."""
+    ways: Sequence[Way]
+    outer: Sequence[AffineExpr] = ()
+    """Variables with a given step: the element has to be filled at each of their steps."""
+
+    def decide(self, solver: Solver) -> Answer:
+        guesses = [guess for way in self.ways for guess in self._first_guesses(way)]
+        names = self.variables.names
+        for _ in range(_ROUNDS):
+            question = [*self.given, Not(Some(guesses))]
+            missed = solver.find(names, question)
+            if missed.is_none:
+                return PROVED
+            if missed.values is None:
+                return Answer(Outcome.UNKNOWN, missed.reason, script(names, question))
+            more, reason = self._guess_at(missed.values, solver)
+            if reason:
+                return Answer(Outcome.UNKNOWN, reason, script(names, question))
+            if more is None:
+                shown = self.variables.named([*self.outer, *self.element])
+                return Answer(Outcome.REFUTED, point_text(shown, missed.values))
+            guesses.append(more)
+        reason = "no rule was found that gives the step of each element"
+        return Answer(Outcome.UNKNOWN, reason, script(names, [*self.given, Not(Some(guesses))]))
+
+    def _filled(self, way: Way) -> Formula:
+        return All([*way.conditions, equal(way.subscripts, self.element)])
+
+    def _first_guesses(self, way: Way) -> Sequence[Formula]:
+        """Return guesses in which axes that the element does not determine have an end's step."""
+        ranges = self.variables.ranges
+        ends = ([ranges[at].low for at in way.axes], [ranges[at].high for at in way.axes])
+        return [self._guess(way, steps) for steps in ends]
+
+    def _guess(self, way: Way, others: Sequence[int]) -> Formula:
+        """Return the condition that the step read from the element fills it."""
+        ranges = self.variables.ranges
+        read = digits(way.subscripts, self.element, self.shape, ranges)
+        chosen = {
+            at: read.get(at, AffineExpr.constant(other))
+            for at, other in zip(way.axes, others, strict=True)
+        }
+        exprs = [chosen.get(at, AffineExpr.dimension(at)) for at in range(len(ranges))]
+        return replaced(self._filled(way), exprs)
+
+    def _guess_at(self, missed: Sequence[int], solver: Solver) -> tuple[Formula | None, str]:
+        """
+        Return one more guess that fills the element `missed`; None if no step does. The text is the
+        reason why this is unknown.
+        """
+        fixed = [*self.element, *self.outer]
+        here = [IsZero(expr - expr.eval(missed, ())) for expr in fixed]
+        for way in self.ways:
+            found = solver.find(self.variables.names, [*self.given, *here, self._filled(way)])
+            if found.reason:
+                return None, found.reason
+            if found.values is not None:
+                return self._guess(way, [found.values[at] for at in way.axes]), ""
+        return None, ""

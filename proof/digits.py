@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Step of each axis from an element that the step accesses: subscripts are read as numbers whose
+digits are axes.
+
+    %bm * 16 + %tm * 2 + %vm = e   ->   %bm = e floordiv 16, %tm = e mod 16 floordiv 2, ...
+
+The result is a guess, which the solver checks: a wrong guess costs a proof, and nothing more.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
+
+from tilewright.dialects.index import Range, Ranges, Sum, linearize, range_of, sum_of
+
+
+def digits(
+    subscripts: Sequence[AffineExpr],
+    element: Sequence[AffineExpr],
+    shape: Sequence[int],
+    ranges: Sequence[Range],
+) -> Mapping[int, AffineExpr]:
+    """Return variables of `subscripts` as expressions of `element`, as far as they can be read."""
+    found = dict[int, AffineExpr]()
+    for members in _groups(subscripts):
+        sizes = [shape[at] for at in members]
+        number = sum_of(linearize([subscripts[at] for at in members], sizes), ranges)
+        _read(number, linearize([element[at] for at in members], sizes), ranges, found)
+    return found
+
+
+def _groups(subscripts: Sequence[AffineExpr]) -> list[list[int]]:
+    """Return the positions of subscripts that share variables, and are therefore one number."""
+    groups = list[tuple[set[int], list[int]]]()
+    for at, subscript in enumerate(subscripts):
+        used = subscript.used_dims()
+        shared = [group for group in groups if not group[0].isdisjoint(used)]
+        groups = [group for group in groups if group not in shared]
+        members = sorted([at, *(member for _, others in shared for member in others)])
+        groups.append((used.union(*(each for each, _ in shared)), members))
+    return [members for _, members in groups]
+
+
+def _read(number: Sum, rest: AffineExpr, ranges: Ranges, found: dict[int, AffineExpr]) -> None:
+    """Read the digits of `number`, whose value is `rest`, from the largest factor down."""
+    rest = rest - number.constant
+    parts = sorted(number.terms.items(), key=lambda term: -abs(term[1]))
+    # A digit that is subtracted counts down from its highest value, and is added from there.
+    highest = {atom: _high(atom, ranges) for atom, factor in parts if factor < 0}
+    rest = rest + sum(-factor * highest[atom] for atom, factor in parts if factor < 0)
+    for atom, factor in parts:
+        digit = rest // abs(factor)
+        rest = rest % abs(factor)
+        _assign(
+            atom, AffineExpr.constant(highest[atom]) - digit if factor < 0 else digit, ranges, found
+        )
+
+
+def _high(atom: AffineExpr, ranges: Ranges) -> int:
+    known = range_of(atom, ranges)
+    return 0 if known is None else known.high
+
+
+def _assign(
+    atom: AffineExpr, value: AffineExpr, ranges: Ranges, found: dict[int, AffineExpr]
+) -> None:
+    match atom:
+        case AffineDimExpr(position):
+            found.setdefault(position, value)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr(divisor)):
+            _read(sum_of(inner, ranges), value * divisor, ranges, found)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, inner, _):
+            _read(sum_of(inner, ranges), value, ranges, found)
+        case _:
+            pass

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Obligations `injective`: no two steps store to one element of an output or of a shared slab.
+
+Steps along an axis may store to one element if the stored value does not vary along the axis and
+the axis is not one of threads. Blocks that joined their sums do this, for example.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.ir import SSAValue
+
+from tilewright.dialects.loop import StoreOp
+from tilewright.dialects.tile import LaunchOp, ShareOp, value_varies_along
+from tilewright.proof.answer import Obligation
+from tilewright.proof.claim import Claim
+from tilewright.proof.formulas import Formula, Some, Variables, equal
+from tilewright.proof.points import Point, name_of
+
+
+def distinct_stores(launch: LaunchOp, stores: Sequence[StoreOp]) -> Iterator[Obligation]:
+    """Yield an obligation for each store to an output, and for each pair of stores."""
+    for number, store in enumerate(stores):
+        for other in stores[: number + 1]:
+            yield _pair(launch, store, other)
+
+
+def _pair(launch: LaunchOp, store: StoreOp, other: StoreOp) -> Obligation:
+    variables = Variables()
+    first, second = Point(variables, store), Point(variables, other, "'")
+    elements = [
+        at.exprs((op.map.data.results, op.indices)) for at, op in ((first, store), (second, other))
+    ]
+    masks = [*first.holds(store.where), *second.holds(other.where)]
+    subscripts = {f"subscript {n}": expr for n, expr in enumerate(elements[0])}
+    return Claim(
+        *("injective", f"stores to {name_of(store.memref)}", store),
+        variables=variables,
+        steps=[*first.facts, *second.facts, *masks],
+        given=[equal(*elements)],
+        claim=_same_step(launch, store, first, second) if store is other else Some(()),
+        shown={**first.shown(), **second.shown(), **subscripts},
+        is_of_data=bool(first.data or second.data),
+    )
+
+
+def _same_step(launch: LaunchOp, store: StoreOp, first: Point, second: Point) -> Formula:
+    """Return the condition that two points are one step, but for axes of equal values."""
+    inner = {axis.value for axis in launch.thread_axes()}
+    bound = {axis.value for axis in launch.bound_axes()}
+    free = bound - inner - value_varies_along(store.value, {})
+    axes = [axis for axis in first.axes if axis not in free]
+    return _equal(first, second, axes)
+
+
+def distinct_shares(op: ShareOp) -> Obligation:
+    """Return the obligation that, in one step of the other axes, each element is shared once."""
+    variables = Variables()
+    first, second = Point(variables, op), Point(variables, op, "'")
+    named = [axis for axis in first.axes if axis in op.indices]
+    others = [axis for axis in first.axes if axis not in op.indices]
+    access = op.map.data.results, op.indices
+    return Claim(
+        *("injective", f"shares in {name_of(op.slab)}", op),
+        variables=variables,
+        steps=[*first.facts, *second.facts, _equal(first, second, others)],
+        given=[equal(first.exprs(access), second.exprs(access))],
+        claim=_equal(first, second, named),
+        shown={**first.shown(), **second.shown()},
+    )
+
+
+def _equal(first: Point, second: Point, axes: Sequence[SSAValue]) -> Formula:
+    return equal([first.axes[axis] for axis in axes], [second.axes[axis] for axis in axes])

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Formulas over integer variables: conditions on affine expressions, joined by and, or and not.
+
+A formula is data. The solver reads it as text, and `holds` evaluates it at a point, which checks
+the solver's answers.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from tilewright.dialects.index import Range
+
+
+@dataclass(frozen=True)
+class NonNegative:
+    """Condition that an expression is at least 0."""
+
+    expr: AffineExpr
+
+
+@dataclass(frozen=True)
+class IsZero:
+    """Condition that an expression is 0."""
+
+    expr: AffineExpr
+
+
+@dataclass(frozen=True)
+class All:
+    """Conjunction; true without parts."""
+
+    parts: "Sequence[Formula]"
+
+
+@dataclass(frozen=True)
+class Some:
+    """Disjunction; false without parts."""
+
+    parts: "Sequence[Formula]"
+
+
+@dataclass(frozen=True)
+class Not:
+    """Negation."""
+
+    part: "Formula"
+
+
+Formula = NonNegative | IsZero | All | Some | Not
+
+
+@dataclass
+class Variables:
+    """Integer variables of an obligation; variable `n` is dimension `n` of its expressions."""
+
+    names: list[str] = field(default_factory=list[str])
+    ranges: list[Range] = field(default_factory=list[Range])
+
+    def new(self, name: str, size: int) -> AffineExpr:
+        """Add a variable that counts from 0 below `size`; a name that is taken gets a number."""
+        numbered = (f"{name}_{number}" if number else name for number in count())
+        self.names.append(next(each for each in numbered if each not in self.names))
+        self.ranges.append(Range.extent(size))
+        return AffineExpr.dimension(len(self.names) - 1)
+
+    def named(self, exprs: Iterable[AffineExpr]) -> dict[str, AffineExpr]:
+        """Return variables by their names."""
+        positions = [expr.position for expr in exprs if isinstance(expr, AffineDimExpr)]
+        return {self.names[at]: AffineExpr.dimension(at) for at in positions}
+
+
+def constant(value: int) -> AffineExpr:
+    """Return a constant as an expression."""
+    return AffineConstantExpr(value)
+
+
+def below(expr: AffineExpr, size: int) -> Formula:
+    """Return the condition `0 <= expr < size`."""
+    # xDSL computes an integer less an expression with the wrong sign: use `constant`.
+    return All((NonNegative(expr), NonNegative(constant(size - 1) - expr)))
+
+
+def within(exprs: Sequence[AffineExpr], sizes: Sequence[int]) -> Formula:
+    """Return the condition that each subscript is within its axis."""
+    return All([below(expr, size) for expr, size in zip(exprs, sizes, strict=True)])
+
+
+def equal(left: Sequence[AffineExpr], right: Sequence[AffineExpr]) -> Formula:
+    """Return the condition that two lists of expressions have equal values."""
+    return All([IsZero(a - b) for a, b in zip(left, right, strict=True)])
+
+
+def holds(formula: Formula, values: Sequence[int]) -> bool:
+    """True if the formula is true at the point where variable `n` is `values[n]`."""
+    match formula:
+        case NonNegative(expr):
+            return expr.eval(values, ()) >= 0
+        case IsZero(expr):
+            return expr.eval(values, ()) == 0
+        case All(parts):
+            return all(holds(part, values) for part in parts)
+        case Some(parts):
+            return any(holds(part, values) for part in parts)
+        case Not(part):
+            return not holds(part, values)
+
+
+def replaced(formula: Formula, exprs: Sequence[AffineExpr]) -> Formula:
+    """Return the formula with `exprs[n]` in the place of variable `n`."""
+    match formula:
+        case NonNegative(expr):
+            return NonNegative(expr.replace_dims_and_symbols(exprs, ()))
+        case IsZero(expr):
+            return IsZero(expr.replace_dims_and_symbols(exprs, ()))
+        case All(parts):
+            return All([replaced(part, exprs) for part in parts])
+        case Some(parts):
+            return Some([replaced(part, exprs) for part in parts])
+        case Not(part):
+            return Not(replaced(part, exprs))
+
+
+def used_in(formula: Formula) -> set[int]:
+    """Return the variables of a formula."""
+    match formula:
+        case NonNegative(expr) | IsZero(expr):
+            return expr.used_dims()
+        case All(parts) | Some(parts):
+            return set[int]().union(*map(used_in, parts))
+        case Not(part):
+            return used_in(part)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Table of obligations: one function for each op of Tile IR that has any.
+
+Ops that only compute values have none. Every other op is not covered: it is named and counted, and
+its kernel is not proved.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
+from xdsl.traits import is_side_effect_free
+
+from tilewright.dialects.loop import ForOp, KernelOp, LoadOp, PrefixOp, ReduceOp, ScanOp, StoreOp
+from tilewright.dialects.tile import LaunchOp, ShareOp, StageOp, Transport
+from tilewright.proof.accesses import access_obligations
+from tilewright.proof.answer import Obligation
+from tilewright.proof.complete import complete_output, complete_share
+from tilewright.proof.distinct import distinct_shares, distinct_stores
+from tilewright.proof.points import NotCoveredError
+from tilewright.proof.slabs import ring_obligations, slab_obligations
+
+
+def _none(op: Operation) -> Iterator[Obligation]:
+    """Yield nothing: the op only repeats its body."""
+    yield from ()
+
+
+def _kernel(op: KernelOp) -> Iterator[Obligation]:
+    """Yield that each element of each output is stored, and by one step."""
+    (launch,) = [inner for inner in op.body.block.ops if isinstance(inner, LaunchOp)]
+    for output in op.outputs:
+        stores = [use.operation for use in output.uses if isinstance(use.operation, StoreOp)]
+        yield from distinct_stores(launch, stores)
+        if not op.is_updated(output):
+            yield complete_output(op, output, stores)
+
+
+def _reduce(op: ReduceOp) -> Iterator[Obligation]:
+    if op.instruction is not None:
+        raise NotCoveredError(f"{op.name} by({op.instruction})")
+    yield from ()
+
+
+def _stage(op: StageOp) -> Iterator[Obligation]:
+    yield from slab_obligations(op)
+    yield from ring_obligations(op)
+    if op.transport_kind is Transport.TMA:
+        raise NotCoveredError(f"{op.name} transport({op.transport_kind})")
+
+
+def _share(op: ShareOp) -> Iterator[Obligation]:
+    yield from slab_obligations(op)
+    yield distinct_shares(op)
+    yield complete_share(op)
+
+
+OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
+    KernelOp: _kernel,
+    LaunchOp: _none,
+    ForOp: _none,
+    ScanOp: _none,
+    PrefixOp: _none,
+    ReduceOp: _reduce,
+    LoadOp: access_obligations,
+    StoreOp: access_obligations,
+    StageOp: _stage,
+    ShareOp: _share,
+}
+
+
+def obligations_of(op: Operation) -> Iterator[Obligation]:
+    """Yield the obligations of an op; raises `NotCoveredError` if there are others, not in here."""
+    if (generate := OBLIGATIONS.get(type(op))) is not None:
+        yield from generate(op)
+    elif not _only_computes(op):
+        raise NotCoveredError(op.name)
+
+
+def _only_computes(op: Operation) -> bool:
+    has_memory = any(isinstance(value.type, MemRefType) for value in (*op.operands, *op.results))
+    return is_side_effect_free(op) and not op.regions and not has_memory
