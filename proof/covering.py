@@ -4,10 +4,10 @@ Obligations "for every element there is a step that fills it", without a quantif
 
 A step is guessed from the element, and the solver searches for an element that no guess fills. At
 that element it then searches for any step: without one the obligation is refuted, and with one
-there is another guess.
+there are more guesses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,12 +15,22 @@ from xdsl.ir.affine import AffineExpr
 
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome, point_text
 from tilewright.proof.digits import digits
-from tilewright.proof.formulas import All, Formula, IsZero, Not, Some, Variables, equal, replaced
+from tilewright.proof.formulas import (
+    All,
+    Formula,
+    IsZero,
+    Not,
+    Some,
+    Variables,
+    constant,
+    equal,
+    replaced,
+)
 from tilewright.proof.smtlib import script
 from tilewright.proof.solver import Solver
 
-_ROUNDS = 4
-"""Number of times that guesses are made, because each round adds at most one."""
+_ROUNDS = 32
+"""Most elements at which a step is searched for, because the guesses miss them."""
 
 
 class Way(NamedTuple):
@@ -57,13 +67,13 @@ class Covering(Obligation):
                 return PROVED
             if missed.values is None:
                 return Answer(Outcome.UNKNOWN, missed.reason, script(names, question))
-            more, reason = self._guess_at(missed.values, solver)
+            more, reason = self._guesses_at(missed.values, solver)
             if reason:
                 return Answer(Outcome.UNKNOWN, reason, script(names, question))
-            if more is None:
+            if not more:
                 shown = self.variables.named([*self.outer, *self.element])
                 return Answer(Outcome.REFUTED, point_text(shown, missed.values))
-            guesses.append(more)
+            guesses += more
         reason = "no rule was found that gives the step of each element"
         return Answer(Outcome.UNKNOWN, reason, script(names, [*self.given, Not(Some(guesses))]))
 
@@ -80,24 +90,30 @@ class Covering(Obligation):
         """Return the condition that the step read from the element fills it."""
         ranges = self.variables.ranges
         read = digits(way.subscripts, self.element, self.shape, ranges)
-        chosen = {
-            at: read.get(at, AffineExpr.constant(other))
-            for at, other in zip(way.axes, others, strict=True)
-        }
-        exprs = [chosen.get(at, AffineExpr.dimension(at)) for at in range(len(ranges))]
+        steps = zip(way.axes, map(constant, others), strict=True)
+        return self._with_steps(way, {at: read.get(at, other) for at, other in steps})
+
+    def _at_step(self, way: Way, steps: Sequence[int]) -> Formula:
+        """Return the condition that one given step fills the element."""
+        return self._with_steps(way, dict(zip(way.axes, map(constant, steps), strict=True)))
+
+    def _with_steps(self, way: Way, chosen: Mapping[int, AffineExpr]) -> Formula:
+        unchosen = map(AffineExpr.dimension, range(len(self.variables.names)))
+        exprs = [chosen.get(at, expr) for at, expr in enumerate(unchosen)]
         return replaced(self._filled(way), exprs)
 
-    def _guess_at(self, missed: Sequence[int], solver: Solver) -> tuple[Formula | None, str]:
+    def _guesses_at(self, missed: Sequence[int], solver: Solver) -> tuple[Sequence[Formula], str]:
         """
-        Return one more guess that fills the element `missed`; None if no step does. The text is the
-        reason why this is unknown.
+        Return guesses that fill the element `missed`; none if no step does. The text is the reason
+        why this is unknown.
         """
         fixed = [*self.element, *self.outer]
         here = [IsZero(expr - expr.eval(missed, ())) for expr in fixed]
         for way in self.ways:
             found = solver.find(self.variables.names, [*self.given, *here, self._filled(way)])
             if found.reason:
-                return None, found.reason
+                return (), found.reason
             if found.values is not None:
-                return self._guess(way, [found.values[at] for at in way.axes]), ""
-        return None, ""
+                steps = [found.values[at] for at in way.axes]
+                return (self._guess(way, steps), self._at_step(way, steps)), ""
+        return (), ""

@@ -2,8 +2,8 @@
 """
 Obligations `injective`: no two steps store to one element of an output or of a shared slab.
 
-Steps along an axis may store to one element if the stored value does not vary along the axis and
-the axis is not one of threads. Blocks that joined their sums do this, for example.
+Steps along an axis of blocks or registers may store to one element if the stored value does not
+vary along the axis. Blocks that joined their sums do this, for example.
 """
 
 from collections.abc import Iterator, Sequence

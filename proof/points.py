@@ -55,7 +55,7 @@ class Point:
         if (known := self.axes.get(value) or self.data.get(value)) is not None:
             return known
         if not isinstance(op := value.owner, ToIndexOp):
-            raise NotCoveredError(op.name if isinstance(op, Operation) else "an argument")
+            raise NotCoveredError(f"index by {op.name if isinstance(op, Operation) else op}")
         size = op.bound.value.data
         expr = self.data[value] = self._variable(value, size)
         self.values.append(below(expr, size))

@@ -53,6 +53,11 @@ class Solver:
         return Found([known.get(name, 0) for name in names])
 
 
+def check_available() -> None:
+    """Raise `UsageError` if z3 is not installed."""
+    _imported()
+
+
 @cache
 def _imported() -> Any:
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Command line of `tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck
-| cache | doctor`. The options of each command are in `tools/options/`.
+| prove | cache | doctor`. The options of each command are in `tools/options/`.
 
 Exit code 0: done, and every result is right. 1: a step failed, a result is wrong, or the disk is
 full. 2: the command line, the expression or a file cannot be understood, or a file cannot be
@@ -37,6 +37,7 @@ from tilewright.tools.options import (
     explain,
     generate,
     ops,
+    prove,
     run,
     simcheck,
     tune,
@@ -45,7 +46,10 @@ from tilewright.tools.output.streams import open_closed_streams
 from tilewright.tools.output.warning_lines import warnings_of_one_line
 from tilewright.uncollected import uncollected
 
-COMMANDS = (compile, run, generate, ops, explain, tune, db, bench, simcheck, cache, doctor)
+COMMANDS = (
+    *(compile, run, generate, ops, explain, tune),
+    *(db, bench, simcheck, prove, cache, doctor),
+)
 """Modules of the commands' options, in the order of the help."""
 
 

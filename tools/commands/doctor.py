@@ -131,6 +131,7 @@ PARTS = (
     Part("cuda-bindings", _package("cuda-bindings"), "running on a GPU", "optional"),
     Part("ncu", partial(find_tool, "ncu"), "run --profile", "part of the CUDA toolkit"),
     Part("matplotlib", _package("matplotlib"), "bench --plot", "pip install 'tilewright\\[plot]'"),
+    Part("z3", _package("z3-solver"), "prove", "pip install 'tilewright\\[prove]'"),
     Part("cache", _cache, "compiled programs", ""),
     Part("database", _database, "measured schedules", "optional"),
     Part(

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tilewright prove`: its table, its evidence, its certificates and its exit codes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from proved import changed
+
+from tilewright.proof import solver
+
+from ..conftest import Tilewright
+
+COPY = """\
+loop.kernel @copy(%x: memref<33xf32>) -> (%out: memref<33xf32>) {
+  tile.launch (%b = block 9, %t = thread 4) {
+    %0 = loop.load %x[%b * 4 + %t] where [32 - %b * 4 - %t] : memref<33xf32>
+    loop.store %0, %out[%b * 4 + %t] where [32 - %b * 4 - %t] : memref<33xf32>
+  }
+}
+"""
+
+
+def test_a_program_is_proved(tilewright: Tilewright):
+    code, out, err = tilewright("prove", "-c", "torch.randn(33, 65) @ torch.randn(65, 17)")
+    assert (code, err) == (0, "")
+    head, row, _, verdict = out.splitlines()
+    assert head.split() == "kernel obligations proved refuted unknown not covered".split()
+    name, number, *counts = row.split()
+    assert (name, counts) == ("matmul", [number, "0", "0"])
+    assert verdict == "1 of 1 kernel proved"
+
+
+def test_a_refutation_has_its_op_and_a_point(tilewright: Tilewright, tmp_path: Path):
+    wrong = changed(COPY, "where [32 - %b * 4 - %t]", "where [35 - %b * 4 - %t]")
+    (tmp_path / "wrong.mlir").write_text(wrong)
+    code, out, err = tilewright("prove", "wrong.mlir", "--json", "proof.json")
+    assert (code, err) == (1, "wrote proof.json\n")
+    assert out.splitlines()[2:] == [
+        "",
+        "copy: refuted: bounds, load from %x",
+        "  %0 = loop.load %x[%b * 4 + %t] where [35 - %b * 4 - %t] : memref<33xf32>",
+        "  %b = 8, %t = 1, subscript 0 = 33",
+        "",
+        "0 of 1 kernel proved",
+    ]
+    content = json.loads((tmp_path / "proof.json").read_text())
+    assert (content["schema"], content["proved"]) == (1, False)
+    (kernel,) = content["kernels"]
+    assert kernel["obligations"][-1]["outcome"] == "proved"
+
+
+def test_what_is_not_covered_is_not_proved(tilewright: Tilewright, tmp_path: Path):
+    text = changed(
+        COPY, "    loop.store", "    %m = memref.alloc() : memref<4xf32>\n    loop.store"
+    )
+    (tmp_path / "alloc.mlir").write_text(text)
+    code, out, _ = tilewright("prove", "alloc.mlir")
+    assert code == 1
+    assert "1 memref.alloc" in out.splitlines()[1]
+    assert out.endswith("\n0 of 1 kernel proved\n")
+
+
+def test_json_on_stdout(tilewright: Tilewright, tmp_path: Path):
+    (tmp_path / "copy.mlir").write_text(COPY)
+    code, out, err = tilewright("prove", "copy.mlir", "--json", "-")
+    assert code == 0
+    assert json.loads(out)["proved"]
+    assert err.endswith("1 of 1 kernel proved\n")
+
+
+def test_a_level_below_tile_is_an_error(tilewright: Tilewright, tmp_path: Path):
+    (tmp_path / "copy.mlir").write_text(COPY)
+    assert tilewright("compile", "copy.mlir", "--ir", "kernel", "-o", "kernel.mlir").code == 0
+    code, _, err = tilewright("prove", "kernel.mlir")
+    assert (code, err) == (2, "error: the module is at kernel level already, below tile\n")
+
+
+def test_a_program_without_kernels(tilewright: Tilewright):
+    assert tilewright("prove", "-c", "torch.randn(4)") == (
+        0,
+        "no kernels: nothing is computed\n",
+        "",
+    )
+
+
+def test_without_z3_the_error_names_the_extra(
+    tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    imported = solver._imported  # pyright: ignore[reportPrivateUsage]
+    imported.cache_clear()
+    code, out, err = tilewright("prove", "-c", "torch.randn(4) + 1")
+    imported.cache_clear()
+    remedy = "pip install 'tilewright[prove]'"
+    assert (code, out, err) == (2, "", f"error: proofs need the solver z3 ({remedy})\n")

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Command `tilewright prove -c EXPR`: prove the obligations of each kernel at Tile IR, and print the
+ones that are refuted, unknown or not covered.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from textwrap import indent
+
+from rich.console import Console
+
+from tilewright.codegen.gpu import target_for
+from tilewright.errors import counted
+from tilewright.passes.driver.levels import Level
+from tilewright.proof.answer import Answer, Obligation, Outcome
+from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel, text_of
+from tilewright.proof.solver import check_available
+from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
+from tilewright.tools.input.source import source_of
+from tilewright.tools.options.database import database_of
+from tilewright.tools.output.output_path import check_path, write_text
+from tilewright.tools.output.progress import lower_by_levels, progress
+from tilewright.tools.output.terminal import console, show, table
+from tilewright.tuning.known_schedules import with_known_schedules
+
+SCHEMA = 1
+"""Version of the JSON's schema."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the answers, write the certificates, and return 0 if every kernel is proved, else 1."""
+    check_path(args.json)
+    check_available()
+    target, found = target_for(args.target), list[Certificate]()
+    with progress() as report_stage:
+        db = database_of(args)
+        module = with_schedules(source_of(args).module(report_stage), args.schedule, target, db=db)
+        scheduled = with_known_schedules(module, target, db)
+        lowered = lower_by_levels(scheduled, Level.TILE, target, report_stage)
+        for kernel in kernels_of(lowered):
+            report_stage(f"prove {kernel.sym_name.data}")
+            found.append(prove_kernel(kernel))
+    warn_of_idle_steps(module, lowered, target)
+    _print(console(args.color, sys.stderr if args.json == "-" else sys.stdout), found)
+    is_proved = all(certificate.is_proved for certificate in found)
+    if args.json is not None:
+        kernels = [certificate.as_json() for certificate in found]
+        content = {"schema": SCHEMA, "target": target, "proved": is_proved, "kernels": kernels}
+        write_text(args.json, json.dumps(content, indent=1) + "\n")
+    return 0 if is_proved else 1
+
+
+def _print(out: Console, found: Sequence[Certificate]) -> None:
+    if not found:
+        out.print("no kernels: nothing is computed")
+        return
+    columns = ("obligations", *Outcome)
+    rows = table("kernel", *columns, "not covered", numbers=columns)
+    for certificate in found:
+        counts = [len(certificate.answers), *map(certificate.count, Outcome)]
+        rows.add_row(certificate.kernel, *map(str, counts), _not_covered(certificate))
+    show(out, rows)
+    for certificate in found:
+        for obligation, answer in certificate.answers:
+            if answer.outcome is not Outcome.PROVED:
+                _print_answer(out, certificate.kernel, obligation, answer)
+    proved = sum(certificate.is_proved for certificate in found)
+    style = "bold green" if proved == len(found) else "bold red"
+    out.print(f"\n[{style}]{proved} of {counted(len(found), 'kernel')} proved[/]")
+
+
+def _not_covered(certificate: Certificate) -> str:
+    return ", ".join(f"{count} {op}" for op, count in certificate.not_covered.items())
+
+
+def _print_answer(out: Console, kernel: str, obligation: Obligation, answer: Answer) -> None:
+    head = f"{kernel}: {answer.outcome}: {obligation.kind}, {obligation.subject}"
+    out.print(f"\n{head}", style="bold", markup=False)
+    for text in (text_of(obligation.op), answer.evidence, answer.script):
+        if text:
+            out.print(indent(text.strip(), "  "), markup=False, soft_wrap=True)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of `tilewright prove`."""
+
+from tilewright.tools.options.command import AddParser, command
+from tilewright.tools.options.program import EXPRESSION, add_program
+
+_EPILOG = f"""\
+{EXPRESSION}.
+Each kernel is lowered to Tile IR. z3 proves its obligations for all steps at once (docs/proofs.md),
+or refutes them by a step. An unknown obligation is printed as SMT-LIB text.
+
+exit code: 0 if every kernel is proved; 1 if not"""
+
+
+def add(add_parser: AddParser) -> None:
+    """Add the command `prove` and its options to the command line."""
+    help = "prove that kernels access memory rightly, for all of their steps"
+    parser = command(add_parser, "prove", help, _EPILOG)
+    add_program(parser)
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="also write a certificate of each kernel as JSON; - is stdout, and the text then goes "
+        "to stderr",
+    )
