@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Command `tilewright prove -c EXPR`: prove the obligations of each kernel at Tile IR, and print the
-ones that are refuted, unknown or not covered.
+Command `tilewright prove -c EXPR`: prove the obligations of each kernel at Tile IR, and print those
+that are refuted or unknown.
 """
 
 import argparse
 import json
 import sys
 from collections.abc import Sequence
-from textwrap import indent
 
 from rich.console import Console
 
@@ -66,7 +65,7 @@ def _print(out: Console, found: Sequence[Certificate]) -> None:
     for certificate in found:
         for obligation, answer in certificate.answers:
             if answer.outcome is not Outcome.PROVED:
-                _print_answer(out, certificate.kernel, obligation, answer)
+                print(_error(certificate.kernel, obligation, answer), file=sys.stderr)
     proved = sum(certificate.is_proved for certificate in found)
     style = "bold green" if proved == len(found) else "bold red"
     out.print(f"\n[{style}]{proved} of {counted(len(found), 'kernel')} proved[/]")
@@ -76,9 +75,8 @@ def _not_covered(certificate: Certificate) -> str:
     return ", ".join(f"{count} {op}" for op, count in certificate.not_covered.items())
 
 
-def _print_answer(out: Console, kernel: str, obligation: Obligation, answer: Answer) -> None:
-    head = f"{kernel}: {answer.outcome}: {obligation.kind}, {obligation.subject}"
-    out.print(f"\n{head}", style="bold", markup=False)
-    for text in (text_of(obligation.op), answer.evidence, answer.script):
-        if text:
-            out.print(indent(text.strip(), "  "), markup=False, soft_wrap=True)
+def _error(kernel: str, obligation: Obligation, answer: Answer) -> str:
+    """Return the message for an obligation that is not proved: its op, and its evidence."""
+    head = f"error: @{kernel}: {obligation.kind} of {obligation.subject} {answer.outcome}"
+    lines = [text_of(obligation.op), answer.evidence, *answer.script.splitlines()]
+    return "\n".join([head, *(f"  {line}" for line in lines)])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Obligations of the kernels of a suite: how many are proved, and how long this takes.
+
+    python benchmarks/proofs.py --json benchmarks/results/proofs-suite84.json
+    python benchmarks/proofs.py benchmarks/suite-half.json --only rmsnorm
+
+A kernel that occurs in several cases is proved in each. Milliseconds are CPU time, from Tile IR to
+the answers.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import suite84
+from measure import environment, figures_table, timed, write_json
+from rich.console import Console
+
+import tilewright
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
+from tilewright.proof.answer import Outcome
+from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel, text_of
+from tilewright.tools.bench.suite import read_cases
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Certificate of one kernel of a case, and its time."""
+
+    case: str
+    certificate: Certificate
+    ms: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts, and the obligations that are not proved."""
+        found = self.certificate
+        return {
+            "case": self.case,
+            "kernel": found.kernel,
+            "obligations": len(found.answers),
+            **{outcome: found.count(outcome) for outcome in Outcome},
+            "not_covered": dict(found.not_covered),
+            "ms": round(self.ms, 1),
+            "failed": [
+                [obligation.kind, obligation.subject, answer.evidence, text_of(obligation.op)]
+                for obligation, answer in found.answers
+                if answer.outcome is not Outcome.PROVED
+            ],
+        }
+
+
+def proved(suite: Path, only: str) -> Iterator[Proved]:
+    """Yield the certificates of all kernels of the cases with `only` in their names."""
+    for case in read_cases(suite, only):
+        captured = tilewright.capture(case.function, *case.inputs())
+        for kernel in kernels_of(lower(captured.module, Level.TILE)):
+            certificate, seconds = timed(lambda kernel=kernel: prove_kernel(kernel))
+            yield Proved(case.name, certificate, 1e3 * seconds)
+
+
+def summary(found: Sequence[Proved]) -> dict[str, Any]:
+    """Return the sums over all kernels."""
+    not_covered, kinds = Counter[str](), Counter[str]()
+    for each in found:
+        not_covered.update(each.certificate.not_covered)
+        kinds.update(obligation.kind for obligation, _ in each.certificate.answers)
+    counts = {
+        outcome: sum(each.certificate.count(outcome) for each in found) for outcome in Outcome
+    }
+    return {
+        "kernels": len(found),
+        "proved kernels": sum(each.certificate.is_proved for each in found),
+        "obligations": sum(counts.values()),
+        **counts,
+        "kinds": dict(sorted(kinds.items())),
+        "not covered": dict(sorted(not_covered.items())),
+        "median ms": round(median(each.ms for each in found), 1),
+        "most ms": round(max(each.ms for each in found), 1),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Prove the kernels, print the sums, and write the file of `--json`."""
+    parser = argparse.ArgumentParser(description="Prove the kernels of a suite.")
+    parser.add_argument(
+        "suite", type=Path, nargs="?", default=suite84.DATA, help="suite84.json if omitted"
+    )
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with TEXT in the name")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all counts to FILE")
+    args = parser.parse_args(argv)
+    found = [*proved(args.suite, args.only)]
+    sums = summary(found)
+    table = figures_table(f"obligations of {args.suite.name}", "", ["count"])
+    for name, count in sums.items():
+        parts = count.items() if isinstance(count, dict) else [("", count)]
+        for part, number in parts:
+            table.add_row(f"{name} {part}".strip(), str(number))
+    Console(width=100).print(table)
+    if args.json is not None:
+        kernels = [each.as_json() for each in found]
+        content = {"environment": environment(), "suite": args.suite.name, "sums": sums}
+        write_json(args.json, {**content, "kernels": kernels})
+
+
+if __name__ == "__main__":
+    main()
