@@ -89,7 +89,7 @@ class Covering(Obligation):
     def _guess(self, way: Way, others: Sequence[int]) -> Formula:
         """Return the condition that the step read from the element fills it."""
         ranges = self.variables.ranges
-        read = digits(way.subscripts, self.element, self.shape, ranges)
+        read = digits(way.subscripts, self.element, self.shape, ranges, way.axes)
         steps = zip(way.axes, map(constant, others), strict=True)
         return self._with_steps(way, {at: read.get(at, other) for at, other in steps})
 

@@ -26,21 +26,26 @@ def digits(
     element: Sequence[AffineExpr],
     shape: Sequence[int],
     ranges: Sequence[Range],
+    axes: Sequence[int],
 ) -> Mapping[int, AffineExpr]:
-    """Return variables of `subscripts` as expressions of `element`, as far as they can be read."""
+    """
+    Return the variables `axes` in `subscripts` as expressions of `element` and of all other
+    variables, as far as they can be read.
+    """
     found = dict[int, AffineExpr]()
-    for members in _groups(subscripts):
+    for members in _groups(subscripts, {*axes}):
         sizes = [shape[at] for at in members]
         number = sum_of(linearize([subscripts[at] for at in members], sizes), ranges)
-        _read(number, linearize([element[at] for at in members], sizes), ranges, found)
+        rest = linearize([element[at] for at in members], sizes)
+        _read(number, rest, ranges, {*axes}, found)
     return found
 
 
-def _groups(subscripts: Sequence[AffineExpr]) -> list[list[int]]:
-    """Return the positions of subscripts that share variables, and are therefore one number."""
+def _groups(subscripts: Sequence[AffineExpr], axes: set[int]) -> list[list[int]]:
+    """Return the positions of subscripts that share axes, and are therefore one number."""
     groups = list[tuple[set[int], list[int]]]()
     for at, subscript in enumerate(subscripts):
-        used = subscript.used_dims()
+        used = subscript.used_dims() & axes
         shared = [group for group in groups if not group[0].isdisjoint(used)]
         groups = [group for group in groups if group not in shared]
         members = sorted([at, *(member for _, others in shared for member in others)])
@@ -48,19 +53,22 @@ def _groups(subscripts: Sequence[AffineExpr]) -> list[list[int]]:
     return [members for _, members in groups]
 
 
-def _read(number: Sum, rest: AffineExpr, ranges: Ranges, found: dict[int, AffineExpr]) -> None:
+def _read(
+    number: Sum, rest: AffineExpr, ranges: Ranges, axes: set[int], found: dict[int, AffineExpr]
+) -> None:
     """Read the digits of `number`, whose value is `rest`, from the largest factor down."""
-    rest = rest - number.constant
     parts = sorted(number.terms.items(), key=lambda term: -abs(term[1]))
+    known = {atom: factor for atom, factor in parts if axes.isdisjoint(atom.used_dims())}
+    rest = rest - Sum(known, number.constant).expr()
+    parts = [(atom, factor) for atom, factor in parts if atom not in known]
     # A digit that is subtracted counts down from its highest value, and is added from there.
     highest = {atom: _high(atom, ranges) for atom, factor in parts if factor < 0}
     rest = rest + sum(-factor * highest[atom] for atom, factor in parts if factor < 0)
     for atom, factor in parts:
         digit = rest // abs(factor)
         rest = rest % abs(factor)
-        _assign(
-            atom, AffineExpr.constant(highest[atom]) - digit if factor < 0 else digit, ranges, found
-        )
+        value = AffineExpr.constant(highest[atom]) - digit if factor < 0 else digit
+        _assign(atom, value, ranges, axes, found)
 
 
 def _high(atom: AffineExpr, ranges: Ranges) -> int:
@@ -69,14 +77,18 @@ def _high(atom: AffineExpr, ranges: Ranges) -> int:
 
 
 def _assign(
-    atom: AffineExpr, value: AffineExpr, ranges: Ranges, found: dict[int, AffineExpr]
+    atom: AffineExpr,
+    value: AffineExpr,
+    ranges: Ranges,
+    axes: set[int],
+    found: dict[int, AffineExpr],
 ) -> None:
     match atom:
         case AffineDimExpr(position):
             found.setdefault(position, value)
         case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr(divisor)):
-            _read(sum_of(inner, ranges), value * divisor, ranges, found)
+            _read(sum_of(inner, ranges), value * divisor, ranges, axes, found)
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, inner, _):
-            _read(sum_of(inner, ranges), value, ranges, found)
+            _read(sum_of(inner, ranges), value, ranges, axes, found)
         case _:
             pass

@@ -7,6 +7,7 @@ vary along the axis. Blocks that joined their sums do this, for example.
 """
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from xdsl.ir import SSAValue
 
@@ -18,39 +19,45 @@ from tilewright.proof.formulas import Formula, Some, Variables, equal
 from tilewright.proof.points import Point, name_of
 
 
-def distinct_stores(launch: LaunchOp, stores: Sequence[StoreOp]) -> Iterator[Obligation]:
-    """Yield an obligation for each store to an output, and for each pair of stores."""
+def distinct_stores(
+    stores: Sequence[StoreOp], launch: LaunchOp | None = None
+) -> Iterator[Obligation]:
+    """
+    Yield an obligation for each store to an output, and for each pair of stores; without a launch,
+    the stores are those of a loop nest.
+    """
     for number, store in enumerate(stores):
         for other in stores[: number + 1]:
-            yield _pair(launch, store, other)
+            yield _pair(store, other, _free_axes(store, launch))
 
 
-def _pair(launch: LaunchOp, store: StoreOp, other: StoreOp) -> Obligation:
+def _pair(store: StoreOp, other: StoreOp, free: AbstractSet[SSAValue]) -> Obligation:
     variables = Variables()
     first, second = Point(variables, store), Point(variables, other, "'")
     elements = [
         at.exprs((op.map.data.results, op.indices)) for at, op in ((first, store), (second, other))
     ]
     masks = [*first.holds(store.where), *second.holds(other.where)]
+    axes = [axis for axis in first.axes if axis not in free]
     subscripts = {f"subscript {n}": expr for n, expr in enumerate(elements[0])}
     return Claim(
         *("injective", f"stores to {name_of(store.memref)}", store),
         variables=variables,
         steps=[*first.facts, *second.facts, *masks],
         given=[equal(*elements)],
-        claim=_same_step(launch, store, first, second) if store is other else Some(()),
+        claim=_equal(first, second, axes) if store is other else Some(()),
         shown={**first.shown(), **second.shown(), **subscripts},
         is_of_data=bool(first.data or second.data),
     )
 
 
-def _same_step(launch: LaunchOp, store: StoreOp, first: Point, second: Point) -> Formula:
-    """Return the condition that two points are one step, but for axes of equal values."""
-    inner = {axis.value for axis in launch.thread_axes()}
-    bound = {axis.value for axis in launch.bound_axes()}
-    free = bound - inner - value_varies_along(store.value, {})
-    axes = [axis for axis in first.axes if axis not in free]
-    return _equal(first, second, axes)
+def _free_axes(store: StoreOp, launch: LaunchOp | None) -> AbstractSet[SSAValue]:
+    """Return the axes whose steps may store to one element, because they store one value."""
+    if launch is None:
+        return set[SSAValue]()
+    threads: set[SSAValue] = {axis.value for axis in launch.thread_axes()}
+    bound: set[SSAValue] = {axis.value for axis in launch.bound_axes()}
+    return bound - threads - value_varies_along(store.value, {})
 
 
 def distinct_shares(op: ShareOp) -> Obligation:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.loop import KernelOp
 from tilewright.proof.answer import Answer, Obligation, Outcome
 from tilewright.proof.points import NotCoveredError
+from tilewright.proof.same import same_obligations
 from tilewright.proof.solver import STEPS, Solver
 from tilewright.proof.table import obligations_of
 
@@ -66,8 +67,11 @@ def kernels_of(module: ModuleOp) -> Sequence[KernelOp]:
     return [op for op in module.ops if isinstance(op, KernelOp)]
 
 
-def prove_kernel(kernel: KernelOp, steps: int = STEPS) -> Certificate:
-    """Return the certificate of a kernel; z3 gives up an obligation after `steps`."""
+def prove_kernel(kernel: KernelOp, steps: int = STEPS, nest: KernelOp | None = None) -> Certificate:
+    """
+    Return the certificate of a kernel; z3 gives up an obligation after `steps`. With the loop nest
+    that the kernel was made of, the kernel also has to store the values of the nest.
+    """
     solver, not_covered = Solver(steps), Counter[str]()
     answers = list[tuple[Obligation, Answer]]()
     for op in kernel.walk():
@@ -76,4 +80,7 @@ def prove_kernel(kernel: KernelOp, steps: int = STEPS) -> Certificate:
                 answers.append((obligation, obligation.decide(solver)))
         except NotCoveredError as err:
             not_covered[str(err)] += 1
+    if nest is not None:
+        same = same_obligations(kernel, nest)
+        answers += [(obligation, obligation.decide(solver)) for obligation in same]
     return Certificate(kernel.sym_name.data, answers, not_covered)

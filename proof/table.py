@@ -33,7 +33,7 @@ def _kernel(op: KernelOp) -> Iterator[Obligation]:
     (launch,) = [inner for inner in op.body.block.ops if isinstance(inner, LaunchOp)]
     for output in op.outputs:
         stores = [use.operation for use in output.uses if isinstance(use.operation, StoreOp)]
-        yield from distinct_stores(launch, stores)
+        yield from distinct_stores(stores, launch)
         if not op.is_updated(output):
             yield complete_output(op, output, stores)
 

@@ -21,9 +21,9 @@ def kernel(text: str) -> KernelOp:
     return next(op for op in module.ops if isinstance(op, KernelOp))
 
 
-def certificate(text: str, steps: int = STEPS) -> Certificate:
-    """Return the certificate of the first kernel of a text."""
-    return prove_kernel(kernel(text), steps)
+def certificate(text: str, steps: int = STEPS, nest: str | None = None) -> Certificate:
+    """Return the certificate of the first kernel of a text, and of its nest if there is one."""
+    return prove_kernel(kernel(text), steps, None if nest is None else kernel(nest))
 
 
 def failures(text: str) -> list[tuple[str, str, Outcome, str]]:

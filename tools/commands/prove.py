@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from tilewright.codegen.gpu import target_for
-from tilewright.errors import counted
-from tilewright.passes.driver.levels import Level
+from tilewright.errors import UsageError, counted
+from tilewright.passes.driver.levels import Level, level_of
 from tilewright.proof.answer import Answer, Obligation, Outcome
 from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel, text_of
 from tilewright.proof.solver import check_available
@@ -38,10 +38,15 @@ def run(args: argparse.Namespace) -> int:
         db = database_of(args)
         module = with_schedules(source_of(args).module(report_stage), args.schedule, target, db=db)
         scheduled = with_known_schedules(module, target, db)
-        lowered = lower_by_levels(scheduled, Level.TILE, target, report_stage)
+        if args.same and level_of(scheduled) is Level.TILE:
+            raise UsageError("--same compares with Loop IR, and the file is Tile IR")
+        nests = lower_by_levels(scheduled, Level.LOOP, target, report_stage) if args.same else None
+        lowered = lower_by_levels(nests or scheduled, Level.TILE, target, report_stage)
+        by_name = {op.sym_name.data: op for op in kernels_of(nests or lowered)}
         for kernel in kernels_of(lowered):
-            report_stage(f"prove {kernel.sym_name.data}")
-            found.append(prove_kernel(kernel))
+            name = kernel.sym_name.data
+            report_stage(f"prove {name}")
+            found.append(prove_kernel(kernel, nest=by_name[name] if args.same else None))
     warn_of_idle_steps(module, lowered, target)
     _print(console(args.color, sys.stderr if args.json == "-" else sys.stdout), found)
     is_proved = all(certificate.is_proved for certificate in found)

@@ -18,6 +18,12 @@ def add(add_parser: AddParser) -> None:
     parser = command(add_parser, "prove", help, _EPILOG)
     add_program(parser)
     parser.add_argument(
+        "--same",
+        action="store_true",
+        help="also prove that each kernel stores the values of its loop nest in Loop IR, over the "
+        "real numbers; for programs and for IR above the Tile level",
+    )
+    parser.add_argument(
         "--json",
         metavar="FILE",
         help="also write a certificate of each kernel as JSON; - is stdout, and the text then goes "

@@ -23,7 +23,7 @@ loop.kernel @copy(%x: memref<33xf32>) -> (%out: memref<33xf32>) {
 
 
 def test_a_program_is_proved(tilewright: Tilewright):
-    code, out, err = tilewright("prove", "-c", "torch.randn(5, 7) @ torch.randn(7, 3)")
+    code, out, err = tilewright("prove", "-c", "torch.randn(5, 7) @ torch.randn(7, 3)", "--same")
     assert (code, err) == (0, "")
     head, row, _, verdict = out.splitlines()
     assert head.split() == "kernel obligations proved refuted unknown not covered".split()
@@ -58,6 +58,32 @@ def test_what_is_not_covered_is_not_proved(tilewright: Tilewright, tmp_path: Pat
     assert code == 1
     assert "1 memref.alloc" in out.splitlines()[1]
     assert out.endswith("\n0 of 1 kernel proved\n")
+
+
+NEST = """\
+loop.kernel @copy(%x: memref<33xf32>) -> (%out: memref<33xf32>) {
+  loop.for %i in 33 {
+    %0 = loop.load %x[%i] : memref<33xf32>
+    loop.store %0, %out[%i] : memref<33xf32>
+  }
+}
+"""
+
+
+def test_values_of_a_kernel_are_compared_with_its_nest(tilewright: Tilewright, tmp_path: Path):
+    (tmp_path / "copy.mlir").write_text(NEST)
+    code, out, err = tilewright("prove", "copy.mlir", "--same", "--json", "proof.json")
+    assert (code, err) == (0, "wrote proof.json\n")
+    (proved,) = json.loads((tmp_path / "proof.json").read_text())["kernels"]
+    same = {"kind": "same", "subject": "values of %out", "outcome": "proved"}
+    assert proved["obligations"][-1] == same
+    assert out.endswith("1 of 1 kernel proved\n")
+
+
+def test_tile_ir_has_no_nest_to_compare_with(tilewright: Tilewright, tmp_path: Path):
+    (tmp_path / "copy.mlir").write_text(COPY)
+    code, _, err = tilewright("prove", "copy.mlir", "--same")
+    assert (code, err) == (2, "error: --same compares with Loop IR, and the file is Tile IR\n")
 
 
 def test_json_on_stdout(tilewright: Tilewright, tmp_path: Path):

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Two joins side by side: of a tile, and of its loop nest. The solver proves that
+
+* each term of the tile is a term of the nest: the same ops on the same elements;
+* each term of the nest is one of the tile's;
+* no two terms of the tile are one term of the nest, unless the monoid joins a term twice as once.
+
+Where loads stand against each other, the step of the nest is read from that of the tile as digits,
+and the other way round. A wrong guess is no refutation: the answer is then unknown.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from tilewright.dialects.monoid import Monoid
+from tilewright.proof.answer import Answer, Outcome
+from tilewright.proof.claim import Claim
+from tilewright.proof.digits import digits
+from tilewright.proof.formulas import (
+    All,
+    Formula,
+    Not,
+    Variables,
+    constant,
+    equal,
+    replaced,
+)
+from tilewright.proof.scope import UnmatchedError, with_values
+from tilewright.proof.seen import Joined, joined, monoid_of
+from tilewright.proof.solver import Solver
+from tilewright.proof.term_pairs import Inner, Pair, Placed, Read
+from tilewright.proof.zeros import is_zero
+
+_UNCOUNTED = (Monoid.MAX, Monoid.MIN, Monoid.AND, Monoid.OR, Monoid.ARGMAX, Monoid.ARGMIN)
+"""Monoids that join a term twice as they join it once."""
+
+
+class UnprovedError(Exception):
+    """A claim about terms that was not proved."""
+
+    def __init__(self, answer: Answer):
+        super().__init__(answer.evidence)
+        self.answer = answer
+
+
+class _Guess(NamedTuple):
+    """Steps of the nest by those of the tile, and back: an expression for each variable."""
+
+    forth: Sequence[AffineExpr]
+    back: Sequence[AffineExpr]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Proof that two kernels with the given buffers join the same terms."""
+
+    op: Operation
+    variables: Variables
+    buffers: Mapping[SSAValue, SSAValue]
+    """Buffers of the nest by those of the tile."""
+    solver: Solver
+
+    def match(
+        self, new: Joined, old: Joined, given: Sequence[Formula], element: Read | None = None
+    ) -> None:
+        """
+        Prove that two joins have the same terms where `given` is true; `element` are the subscripts
+        of their stores. Raises `UnmatchedError` or `UnprovedError`.
+        """
+        pair = Pair(self.buffers)
+        for ours, theirs in zip(new.terms, old.terms, strict=True):
+            pair.walk(Placed(ours, new.scope), Placed(theirs, old.scope))
+        given = [*given, *pair.given]
+        goals = [*pair.goals, *([] if element is None else [equal(element.new, element.old)])]
+        reads = [*([] if element is None else [element]), *pair.reads]
+        forth = self._first_proved(new, old, given, goals, reads)
+        for inner in pair.inner:
+            self._inner(inner, forth, [*given, *self._active(new), *inner.guards])
+
+    def _active(self, of: Joined) -> Sequence[Formula]:
+        """Return the conditions under which a term takes part: others are zeros of a sum."""
+        if of.monoid is not Monoid.ADD or len(of.terms) > 1:
+            return of.facts
+        return [*of.facts, Not(is_zero(of.terms[0], of.scope))]
+
+    def _first_proved(
+        self,
+        new: Joined,
+        old: Joined,
+        given: Sequence[Formula],
+        goals: Sequence[Formula],
+        reads: Sequence[Read],
+    ) -> Sequence[AffineExpr]:
+        """Return the steps of the nest, read from the first or else the last read, if proved."""
+        failed: Answer | None = None
+        for ordered in (reads, reads[::-1]):
+            guess = self._guess(new, old, ordered)
+            claims = self._claims(new, old, given, goals, guess)
+            answers = (claim.decide(self.solver) for claim in claims)
+            answer = next((each for each in answers if each.outcome is not Outcome.PROVED), None)
+            if answer is None:
+                return guess.forth
+            failed = failed or answer
+        assert failed is not None
+        evidence = f"no match of terms at {failed.evidence}"
+        raise UnprovedError(Answer(Outcome.UNKNOWN, evidence, failed.script))
+
+    def _guess(self, new: Joined, old: Joined, reads: Sequence[Read]) -> _Guess:
+        forth = self._steps(old.axes, [(read.old, read.new, read.shape) for read in reads])
+        back = self._steps(new.axes, [(read.new, read.old, read.shape) for read in reads])
+        return _Guess(forth, back)
+
+    def _steps(
+        self,
+        axes: Sequence[int],
+        reads: Sequence[tuple[Sequence[AffineExpr], Sequence[AffineExpr], Sequence[int]]],
+    ) -> Sequence[AffineExpr]:
+        """Return expressions for `axes`, read from subscripts that equal others."""
+        ranges, found = self.variables.ranges, dict[int, AffineExpr]()
+        for subscripts, others, shape in reads:
+            found = {**digits(subscripts, others, shape, ranges, axes), **found}
+        return with_values(self.variables, {at: found.get(at, constant(0)) for at in axes})
+
+    def _claims(
+        self,
+        new: Joined,
+        old: Joined,
+        given: Sequence[Formula],
+        goals: Sequence[Formula],
+        guess: _Guess,
+    ) -> Sequence[Claim]:
+        active, theirs = self._active(new), self._active(old)
+        every = self._claim([*given, *active], replaced(All([*old.facts, *goals]), guess.forth))
+        if new.monoid is None:
+            return [every]
+        steps = [AffineExpr.dimension(at) for at in old.axes]
+        there = [guess.forth[at].replace_dims_and_symbols(guess.back, ()) for at in old.axes]
+        reached = All([replaced(All(active), guess.back), equal(there, steps)])
+        onto = self._claim([*given, *theirs], reached)
+        if new.monoid in _UNCOUNTED:
+            return [every, onto]
+        return [every, onto, self._once(new, given, [guess.forth[at] for at in old.axes])]
+
+    def _once(self, new: Joined, given: Sequence[Formula], steps: Sequence[AffineExpr]) -> Claim:
+        """Return the claim that two steps of the tile are two steps of the nest."""
+        active, variables = All(self._active(new)), self.variables
+        first = [AffineExpr.dimension(at) for at in new.axes]
+        second = [
+            variables.new(f"{variables.names[at]}'", variables.ranges[at].high + 1)
+            for at in new.axes
+        ]
+        exprs = with_values(variables, dict(zip(new.axes, second, strict=True)))
+        same = equal(steps, [step.replace_dims_and_symbols(exprs, ()) for step in steps])
+        return self._claim([*given, active, replaced(active, exprs)], equal(first, second), [same])
+
+    def _claim(
+        self, steps: Sequence[Formula], claim: Formula, given: Sequence[Formula] = ()
+    ) -> Claim:
+        names = self.variables.names
+        shown = self.variables.named(map(AffineExpr.dimension, range(len(names))))
+        return Claim("same", "terms", self.op, self.variables, steps, claim, given, shown)
+
+    def _inner(self, inner: Inner, forth: Sequence[AffineExpr], given: Sequence[Formula]) -> None:
+        """Match two joins inside of terms, at the steps of the nest that `forth` gives."""
+        (value, scope), (other, old_scope), _ = inner
+        exprs = [*forth, *map(AffineExpr.dimension, range(len(forth), len(self.variables.names)))]
+        monoids = [monoid_of(each.owner) for each in (value, other)]
+        monoid = monoids[0] or monoids[1]
+        if monoid is None or monoids[0] not in (None, monoid) or monoids[1] not in (None, monoid):
+            raise UnmatchedError(f"a join with {monoids[0]} against one with {monoids[1]}")
+        new, old = joined(value, scope, monoid), joined(other, old_scope.replaced(exprs), monoid)
+        if len(new.terms) != len(old.terms) or _number(value) != _number(other):
+            raise UnmatchedError(f"{len(new.terms)} joined values against {len(old.terms)}")
+        self.match(new, old, given)
+
+
+def _number(value: SSAValue) -> int:
+    """Return the number of a result among those of its op."""
+    return value.index if isinstance(value, OpResult) else 0
