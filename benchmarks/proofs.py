@@ -6,13 +6,14 @@ Obligations of the kernels of a suite: how many are proved, and how long this ta
     python benchmarks/proofs.py benchmarks/suite-half.json --only rmsnorm
 
 A kernel that occurs in several cases is proved in each. Milliseconds are CPU time, from Tile IR to
-the answers.
+the answers: `ms` of a kernel's accesses, `same ms` of its values (`tilewright prove --same`).
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,10 +23,13 @@ from measure import environment, figures_table, timed, write_json
 from rich.console import Console
 
 import tilewright
+from tilewright.dialects.loop import KernelOp
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.proof.answer import Outcome
+from tilewright.proof.answer import Answer, Outcome
 from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel, text_of
+from tilewright.proof.same import same_obligations
+from tilewright.proof.solver import Solver
 from tilewright.tools.bench.suite import read_cases
 
 
@@ -36,6 +40,13 @@ class Proved:
     case: str
     certificate: Certificate
     ms: float
+    same: Sequence[Answer]
+    """Answers for the values of the outputs."""
+    same_ms: float
+
+    def count_same(self, outcome: Outcome) -> int:
+        """Return the number of outputs with that outcome."""
+        return sum(answer.outcome is outcome for answer in self.same)
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, and the obligations that are not proved."""
@@ -47,6 +58,9 @@ class Proved:
             **{outcome: found.count(outcome) for outcome in Outcome},
             "not_covered": dict(found.not_covered),
             "ms": round(self.ms, 1),
+            "same": {outcome: self.count_same(outcome) for outcome in Outcome},
+            "same_unknown": [answer.evidence for answer in self.same if answer.evidence],
+            "same_ms": round(self.same_ms, 1),
             "failed": [
                 [obligation.kind, obligation.subject, answer.evidence, text_of(obligation.op)]
                 for obligation, answer in found.answers
@@ -59,9 +73,17 @@ def proved(suite: Path, only: str) -> Iterator[Proved]:
     """Yield the certificates of all kernels of the cases with `only` in their names."""
     for case in read_cases(suite, only):
         captured = tilewright.capture(case.function, *case.inputs())
-        for kernel in kernels_of(lower(captured.module, Level.TILE)):
-            certificate, seconds = timed(lambda kernel=kernel: prove_kernel(kernel))
-            yield Proved(case.name, certificate, 1e3 * seconds)
+        module = lower(captured.module, Level.LOOP)
+        nests = {nest.sym_name.data: nest for nest in kernels_of(module)}
+        for kernel in kernels_of(lower(module, Level.TILE)):
+            certificate, seconds = timed(partial(prove_kernel, kernel))
+            same, same_seconds = timed(partial(_same, kernel, nests[kernel.sym_name.data]))
+            yield Proved(case.name, certificate, 1e3 * seconds, same, 1e3 * same_seconds)
+
+
+def _same(kernel: KernelOp, nest: KernelOp) -> Sequence[Answer]:
+    solver = Solver()
+    return [obligation.decide(solver) for obligation in same_obligations(kernel, nest)]
 
 
 def summary(found: Sequence[Proved]) -> dict[str, float]:
@@ -82,6 +104,12 @@ def summary(found: Sequence[Proved]) -> dict[str, float]:
         **{f"not covered: {op}": count for op, count in sorted(not_covered.items())},
         "median ms": round(median(each.ms for each in found), 1),
         "most ms": round(max(each.ms for each in found), 1),
+        **{
+            f"same {outcome}": sum(each.count_same(outcome) for each in found)
+            for outcome in Outcome
+        },
+        "same median ms": round(median(each.same_ms for each in found), 1),
+        "same most ms": round(max(each.same_ms for each in found), 1),
     }
 
 

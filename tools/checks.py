@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of passes (`--check`): interpret the program before and after passes, and compare."""
+"""Checks of passes (`--check`): compare the program before and after passes by runs or proofs."""
 
 import sys
 from importlib import import_module
@@ -8,10 +8,14 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.passes.driver import manager as driver
 from tilewright.passes.driver.manager import PassManager
 
 MODES = ("each", "end", "none")
 """Modes of `--check`: after each pass, after the last pass, or never."""
+
+PROVE = "prove"
+"""Mode of `opt-tool --check`: proofs after each pass, instead of runs."""
 
 
 class Checker:
@@ -34,7 +38,16 @@ class Checker:
             print(f"remark: check of '{name}': {note}", file=sys.stderr)
 
 
+def checkers(
+    mode: str, limit: int | None = None
+) -> tuple[driver.Checker | None, driver.Checker | None]:
+    """Return the checks of a mode after each pass, and after the last one."""
+    if mode == PROVE:
+        return import_module("tilewright.tools.proof_check").ProofChecker(), None
+    check = Checker(limit)
+    return (check if mode == "each" else None), (check if mode == "end" else None)
+
+
 def checking_manager(ctx: Context, mode: str) -> PassManager:
     """Return a pass manager that checks passes in one of the `MODES`."""
-    checkers = {mode: Checker()}
-    return PassManager(ctx, checkers.get("each"), checkers.get("end"))
+    return PassManager(ctx, *checkers(mode))

@@ -34,7 +34,7 @@ from tilewright.passes.driver.pipeline_string import configure, parse_pipeline
 from tilewright.passes.driver.pipelines import expanded
 from tilewright.passes.driver.verification import InvalidOpError
 from tilewright.tools.argument_parser import unknown_value, with_near_matches
-from tilewright.tools.checks import Checker
+from tilewright.tools.checks import checkers
 from tilewright.tools.completion import complete, of_opt_tool
 from tilewright.tools.entry import INTERRUPTED
 from tilewright.tools.input.mlir_source import SourceParser, placed, read_bytes
@@ -224,8 +224,7 @@ class _Manager(PassManager):
 
     def __init__(self, tool: OptTool):
         self.args, self.last = tool.args, next(reversed(tool.pipeline.passes), None)
-        checkers = {self.args.check: Checker(self.args.check_limit)}
-        super().__init__(tool.ctx, checkers.get("each"), checkers.get("end"))
+        super().__init__(tool.ctx, *checkers(self.args.check, self.args.check_limit))
         self.idle_steps = import_module("tilewright.passes.tile.idle_steps")
 
     def run(self, module: ModuleOp, passes: Sequence[ModulePass]) -> None:

@@ -18,4 +18,5 @@ def test_the_kernels_of_a_case(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert sums["proved"] + sums["refuted"] + sums["unknown"] == sums["obligations"]
     assert sums["obligations"] == sum(n for name, n in sums.items() if name.startswith("of kind"))
     assert [kernel["failed"] for kernel in kernels] == [[] for _ in kernels]
+    assert sums["same proved"] == len(kernels)
     assert "proved kernels" in capsys.readouterr().out

@@ -3,7 +3,7 @@
 
 import argparse
 
-from tilewright.tools.checks import MODES
+from tilewright.tools.checks import MODES, PROVE
 from tilewright.tools.options.compile import add_only
 from tilewright.tools.options.numbers import number_of
 
@@ -18,9 +18,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--check",
-        choices=MODES,
+        choices=(*MODES, PROVE),
         default="none",
-        help="interpret the IR before and after each pass, or the whole pipeline, and compare",
+        help="interpret the IR before and after each pass, or the whole pipeline, and compare; or "
+        "prove each kernel of Tile IR after each pass, as `tilewright prove --same` does",
     )
     parser.add_argument(
         "--check-limit",
