@@ -42,7 +42,7 @@ class Obligation(ABC):
     """Statement about a kernel that has to hold at all points."""
 
     kind: str
-    """Kind of the statement: `bounds`, `offset`, `slab`, `ring`, `injective` or `complete`."""
+    """Kind of the statement, as `docs/proofs.md` lists them: `bounds`, `complete`, ..."""
     subject: str
     """Access or memory that the statement is about."""
     op: Operation

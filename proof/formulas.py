@@ -94,6 +94,11 @@ def equal(left: Sequence[AffineExpr], right: Sequence[AffineExpr]) -> Formula:
     return All([IsZero(a - b) for a, b in zip(left, right, strict=True)])
 
 
+def same_truth(left: Formula, right: Formula) -> Formula:
+    """Return the condition that two formulas are both true or both false."""
+    return Some((All((left, right)), All((Not(left), Not(right)))))
+
+
 def holds(formula: Formula, values: Sequence[int]) -> bool:
     """True if the formula is true at the point where variable `n` is `values[n]`."""
     match formula:

@@ -17,6 +17,7 @@ from tilewright.dialects.loop import ForOp, KernelOp, LoadOp, PrefixOp, ReduceOp
 from tilewright.dialects.tile import LaunchOp, ShareOp, StageOp, Transport
 from tilewright.proof.accesses import access_obligations
 from tilewright.proof.answer import Obligation
+from tilewright.proof.boxes import box_obligations
 from tilewright.proof.complete import complete_output, complete_share
 from tilewright.proof.distinct import distinct_shares, distinct_stores
 from tilewright.proof.points import NotCoveredError
@@ -48,7 +49,7 @@ def _stage(op: StageOp) -> Iterator[Obligation]:
     yield from slab_obligations(op)
     yield from ring_obligations(op)
     if op.transport_kind is Transport.TMA:
-        raise NotCoveredError(f"{op.name} transport({op.transport_kind})")
+        yield from box_obligations(op)
 
 
 def _share(op: ShareOp) -> Iterator[Obligation]:

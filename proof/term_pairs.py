@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects.axes import Access
 from tilewright.dialects.loop import IndexOp, LoadOp, PredicateOp, ToIndexOp
 from tilewright.dialects.types import memref_type
-from tilewright.proof.formulas import All, Formula, Not, Some, below, equal
+from tilewright.proof.formulas import All, Formula, Not, Some, below, equal, same_truth
 from tilewright.proof.points import name_of
 from tilewright.proof.scope import Scope, UnmatchedError
 from tilewright.proof.seen import monoid_of, seen
@@ -150,11 +150,6 @@ class Pair:
 def _form(op: Operation) -> tuple[str, Mapping[str, Attribute], Sequence[Attribute]]:
     """Return all of an op but its operands."""
     return op.name, op.properties, op.result_types
-
-
-def same_truth(left: Formula, right: Formula) -> Formula:
-    """Return the condition that two formulas are both true or both false."""
-    return Some((All((left, right)), All((Not(left), Not(right)))))
 
 
 def _implied(guards: Sequence[Formula], goal: Formula) -> Formula:
