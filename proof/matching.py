@@ -32,6 +32,7 @@ from tilewright.proof.formulas import (
 )
 from tilewright.proof.scope import UnmatchedError, with_values
 from tilewright.proof.seen import Joined, joined, monoid_of
+from tilewright.proof.smtlib import script
 from tilewright.proof.solver import Solver
 from tilewright.proof.term_pairs import Inner, Pair, Placed, Read
 from tilewright.proof.zeros import is_zero
@@ -97,18 +98,25 @@ class Matching:
         reads: Sequence[Read],
     ) -> Sequence[AffineExpr]:
         """Return the steps of the nest, read from the first or else the last read, if proved."""
-        failed: Answer | None = None
+        failed = list[Answer]()
         for ordered in (reads, reads[::-1]):
             guess = self._guess(new, old, ordered)
-            claims = self._claims(new, old, given, goals, guess)
-            answers = (claim.decide(self.solver) for claim in claims)
-            answer = next((each for each in answers if each.outcome is not Outcome.PROVED), None)
+            answer = self._first_unproved(self._claims(new, old, given, goals, guess))
             if answer is None:
                 return guess.forth
-            failed = failed or answer
-        assert failed is not None
-        evidence = f"no match of terms at {failed.evidence}"
-        raise UnprovedError(Answer(Outcome.UNKNOWN, evidence, failed.script))
+            failed.append(answer)
+        raise UnprovedError(failed[0])
+
+    def _first_unproved(self, claims: Sequence[Claim]) -> Answer | None:
+        """Return the answer to the first claim that is not proved: unknown, as a guess may fail."""
+        for claim in claims:
+            answer = claim.decide(self.solver)
+            if answer.outcome is not Outcome.PROVED:
+                is_wrong = answer.outcome is Outcome.REFUTED
+                reason = f"no match of terms at {answer.evidence}" if is_wrong else answer.evidence
+                text = script(self.variables.names, claim.question)
+                return Answer(Outcome.UNKNOWN, reason, text)
+        return None
 
     def _guess(self, new: Joined, old: Joined, reads: Sequence[Read]) -> _Guess:
         forth = self._steps(old.axes, [(read.old, read.new, read.shape) for read in reads])

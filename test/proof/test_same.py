@@ -142,6 +142,7 @@ def test_shared_values_are_those_of_the_thread_that_stored_them():
     answer = same(straight, TRANSPOSE_NEST)
     assert answer.outcome is Outcome.UNKNOWN
     assert answer.evidence.startswith("no match of terms at ")
+    assert "(declare-const |%b| Int)" in answer.script
 
 
 def test_other_numbers_of_stores_are_unknown():

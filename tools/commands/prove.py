@@ -83,5 +83,6 @@ def _not_covered(certificate: Certificate) -> str:
 def _error(kernel: str, obligation: Obligation, answer: Answer) -> str:
     """Return the message for an obligation that is not proved: its op, and its evidence."""
     head = f"error: @{kernel}: {obligation.kind} of {obligation.subject} {answer.outcome}"
-    lines = [text_of(obligation.op), answer.evidence, *answer.script.splitlines()]
+    hint = ["--json has the obligation as SMT-LIB text"] if answer.script else []
+    lines = [text_of(obligation.op), answer.evidence, *hint]
     return "\n".join([head, *(f"  {line}" for line in lines)])

@@ -7,7 +7,7 @@ from tilewright.tools.options.program import EXPRESSION, add_program
 _EPILOG = f"""\
 {EXPRESSION}.
 Each kernel is lowered to Tile IR. z3 proves its obligations for all steps at once (docs/proofs.md),
-or refutes them by a step. An unknown obligation is printed as SMT-LIB text.
+or refutes them by a step. --json has unknown obligations as SMT-LIB text.
 
 exit code: 0 if every kernel is proved; 1 if not"""
 
