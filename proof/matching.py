@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.ir import Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from tilewright.dialects.monoid import Monoid
 from tilewright.proof.answer import Answer, Outcome
@@ -49,6 +49,18 @@ class UnprovedError(Exception):
         self.answer = answer
 
 
+class _Sides(NamedTuple):
+    """Two joins, and what is known and claimed about each pair of their terms."""
+
+    new: Joined
+    old: Joined
+    given: Sequence[Formula]
+    goals: Sequence[Formula]
+    """Conditions, at a step of both, under which their terms are equal."""
+    data: Sequence[AffineExpr]
+    """Variables of the terms that stand for indices from data."""
+
+
 class _Guess(NamedTuple):
     """Steps of the nest by those of the tile, and back: an expression for each variable."""
 
@@ -64,6 +76,8 @@ class Matching:
     variables: Variables
     buffers: Mapping[SSAValue, SSAValue]
     """Buffers of the nest by those of the tile."""
+    is_partial: bool
+    """True if the stores need not cover their output: then each store of the nest is matched."""
     solver: Solver
 
     def match(
@@ -79,7 +93,8 @@ class Matching:
         given = [*given, *pair.given]
         goals = [*pair.goals, *([] if element is None else [equal(element.new, element.old)])]
         reads = [*([] if element is None else [element]), *pair.reads]
-        forth = self._first_proved(new, old, given, goals, reads)
+        sides = _Sides(new, old, given, goals, pair.data)
+        forth = self._first_proved(sides, reads)
         for inner in pair.inner:
             self._inner(inner, forth, [*given, *self._active(new), *inner.guards])
 
@@ -89,19 +104,12 @@ class Matching:
             return of.facts
         return [*of.facts, Not(is_zero(of.terms[0], of.scope))]
 
-    def _first_proved(
-        self,
-        new: Joined,
-        old: Joined,
-        given: Sequence[Formula],
-        goals: Sequence[Formula],
-        reads: Sequence[Read],
-    ) -> Sequence[AffineExpr]:
+    def _first_proved(self, sides: _Sides, reads: Sequence[Read]) -> Sequence[AffineExpr]:
         """Return the steps of the nest, read from the first or else the last read, if proved."""
         failed = list[Answer]()
         for ordered in (reads, reads[::-1]):
-            guess = self._guess(new, old, ordered)
-            answer = self._first_unproved(self._claims(new, old, given, goals, guess))
+            guess = self._guess(sides.new, sides.old, ordered)
+            answer = self._first_unproved(self._claims(sides, guess))
             if answer is None:
                 return guess.forth
             failed.append(answer)
@@ -134,37 +142,40 @@ class Matching:
             found = {**digits(subscripts, others, shape, ranges, axes), **found}
         return with_values(self.variables, {at: found.get(at, constant(0)) for at in axes})
 
-    def _claims(
-        self,
-        new: Joined,
-        old: Joined,
-        given: Sequence[Formula],
-        goals: Sequence[Formula],
-        guess: _Guess,
-    ) -> Sequence[Claim]:
-        active, theirs = self._active(new), self._active(old)
-        every = self._claim([*given, *active], replaced(All([*old.facts, *goals]), guess.forth))
-        if new.monoid is None:
-            return [every]
-        steps = [AffineExpr.dimension(at) for at in old.axes]
-        there = [guess.forth[at].replace_dims_and_symbols(guess.back, ()) for at in old.axes]
-        reached = All([replaced(All(active), guess.back), equal(there, steps)])
-        onto = self._claim([*given, *theirs], reached)
-        if new.monoid in _UNCOUNTED:
-            return [every, onto]
-        return [every, onto, self._once(new, given, [guess.forth[at] for at in old.axes])]
+    def _claims(self, sides: _Sides, guess: _Guess) -> Sequence[Claim]:
+        new, old, given, goals, _ = sides
+        every = [*old.facts, *goals]
+        claims = [self._claim([*given, *self._active(new)], replaced(All(every), guess.forth))]
+        if new.monoid is not None or self.is_partial:
+            claims.append(self._onto(sides, guess))
+        if new.monoid is not None and new.monoid not in _UNCOUNTED:
+            claims.append(self._once(sides, guess))
+        return claims
 
-    def _once(self, new: Joined, given: Sequence[Formula], steps: Sequence[AffineExpr]) -> Claim:
+    def _onto(self, sides: _Sides, guess: _Guess) -> Claim:
+        """Return the claim that each term of the nest is one of the tile's."""
+        axes = sides.old.axes
+        steps = [AffineExpr.dimension(at) for at in axes]
+        there = [guess.forth[at].replace_dims_and_symbols(guess.back, ()) for at in axes]
+        reached = [replaced(All(self._active(sides.new)), guess.back), equal(there, steps)]
+        return self._claim([*sides.given, *self._active(sides.old)], All(reached))
+
+    def _once(self, sides: _Sides, guess: _Guess) -> Claim:
         """Return the claim that two steps of the tile are two steps of the nest."""
-        active, variables = All(self._active(new)), self.variables
-        first = [AffineExpr.dimension(at) for at in new.axes]
-        second = [
-            variables.new(f"{variables.names[at]}'", variables.ranges[at].high + 1)
-            for at in new.axes
-        ]
-        exprs = with_values(variables, dict(zip(new.axes, second, strict=True)))
-        same = equal(steps, [step.replace_dims_and_symbols(exprs, ()) for step in steps])
-        return self._claim([*given, active, replaced(active, exprs)], equal(first, second), [same])
+        variables, axes = self.variables, sides.new.axes
+        data = [expr.position for expr in sides.data if isinstance(expr, AffineDimExpr)]
+        others = {
+            at: variables.new(f"{variables.names[at]}'", variables.ranges[at].high + 1)
+            for at in (*axes, *data)
+        }
+        exprs = with_values(variables, others)
+        steps = [guess.forth[at] for at in sides.old.axes]
+        active = [*sides.given, *self._active(sides.new)]
+        return self._claim(
+            [*active, replaced(All(active), exprs)],
+            equal([AffineExpr.dimension(at) for at in axes], [others[at] for at in axes]),
+            [equal(steps, [step.replace_dims_and_symbols(exprs, ()) for step in steps])],
+        )
 
     def _claim(
         self, steps: Sequence[Formula], claim: Formula, given: Sequence[Formula] = ()

@@ -49,9 +49,11 @@ class Same(Obligation):
             if (answer := obligation.decide(solver)).outcome is not Outcome.PROVED:
                 return Answer(Outcome.UNKNOWN, f"the nest stores twice: {answer.evidence}")
         buffers: dict[SSAValue, SSAValue] = dict(zip(tile.buffers, self.nest.buffers, strict=True))
+        is_partial = tile.is_updated(tile.buffers[self.output])
         try:
             for ours, theirs in zip(stores, old, strict=True):
-                _match(ours, theirs, Matching(tile, Variables(), buffers, solver))
+                matching = Matching(tile, Variables(), buffers, is_partial, solver)
+                _match(ours, theirs, matching)
         except UnmatchedError as err:
             return Answer(Outcome.UNKNOWN, str(err))
         except UnprovedError as err:

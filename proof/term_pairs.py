@@ -52,6 +52,8 @@ class Pair:
     """Buffers of the old kernel by those of the new one."""
     goals: list[Formula] = field(default_factory=list[Formula])
     given: list[Formula] = field(default_factory=list[Formula])
+    data: list[AffineExpr] = field(default_factory=list[AffineExpr])
+    """Variables that stand for indices from data, with their ranges in `given`."""
     reads: list[Read] = field(default_factory=list[Read])
     inner: list[Inner] = field(default_factory=list[Inner])
 
@@ -71,6 +73,8 @@ class Pair:
         self._need(guards, *conditions)
         if monoid_of(ours) or monoid_of(theirs):
             self.inner.append(Inner(Placed(value, scope), old, guards))
+        elif ours.result_types != theirs.result_types:
+            raise UnmatchedError(f"{ours.name} of another type")
         elif isinstance(ours, IndexOp) and isinstance(theirs, IndexOp):
             self._need(guards, equal(scope.exprs(_map(ours)), old.scope.exprs(_map(theirs))))
         elif isinstance(ours, PredicateOp) and isinstance(theirs, PredicateOp):
@@ -141,15 +145,16 @@ class Pair:
             self.walk(Placed(index.value, scope), Placed(other.value, old_scope), guards)
             size = index.bound.value.data
             data = scope.variables.new(name_of(index.result), size)
+            self.data.append(data)
             self.given.append(below(data, size))
             scope = scope.having({index.result: data})
             old_scope = old_scope.having({other.result: data})
         return scope, old_scope
 
 
-def _form(op: Operation) -> tuple[str, Mapping[str, Attribute], Sequence[Attribute]]:
-    """Return all of an op but its operands."""
-    return op.name, op.properties, op.result_types
+def _form(op: Operation) -> tuple[str, Mapping[str, Attribute]]:
+    """Return the name and the properties of an op."""
+    return op.name, op.properties
 
 
 def _implied(guards: Sequence[Formula], goal: Formula) -> Formula:

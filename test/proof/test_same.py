@@ -145,6 +145,49 @@ def test_shared_values_are_those_of_the_thread_that_stored_them():
     assert "(declare-const |%b| Int)" in answer.script
 
 
+def test_an_updated_output_gets_each_store_of_the_nest():
+    out, updated = "(%out: memref<4x8xf32>)", "(%out: memref<4x8xf32> {plan.updated})"
+    tile, nest = changed(TRANSPOSE_TILE, out, updated), changed(TRANSPOSE_NEST, out, updated)
+    assert same(tile, nest).outcome is Outcome.PROVED
+    half = changed(tile, "%out[%i, %b * 4 + %j]", "%out[%i, %b * 4 + %j] where [0 - %b]")
+    assert failures(half) == []  # nothing covers an updated output
+    assert same(half, nest).outcome is Outcome.UNKNOWN
+
+
+GATHER_NEST = """\
+loop.kernel @gather(%x: memref<5xf32>, %at: memref<8xi64>) -> (%out: memref<1xf32>) {
+  loop.for %i in 1 {
+    %sum = loop.reduce %k in 8 with add {
+      %0 = loop.load %at[%k] : memref<8xi64>
+      %index = loop.to_index %0 below 5 : i64
+      %1 = loop.load %x[%index] : memref<5xf32>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%i] : memref<1xf32>
+  }
+}
+"""
+
+GATHER_TILE = """\
+loop.kernel @gather(%x: memref<5xf32>, %at: memref<8xi64>) -> (%out: memref<1xf32>) {
+  tile.launch (%t = thread 4, %v = register 2) {
+    %0 = loop.load %at[%v * 4 + %t] : memref<8xi64>
+    %index = loop.to_index %0 below 5 : i64
+    %1 = loop.load %x[%index] : memref<5xf32>
+    %sum = tile.combine %1 across %t, %v with add : f32
+    loop.store %sum, %out[0] where [0 - %t] : memref<1xf32>
+  }
+}
+"""
+
+
+def test_elements_at_equal_data_are_equal():
+    assert same(GATHER_TILE, GATHER_NEST).outcome is Outcome.PROVED
+    other = changed(GATHER_TILE, "%at[%v * 4 + %t]", "%at[%v * 4 + %t - %t floordiv 3]")
+    assert failures(other) == []
+    assert same(other, GATHER_NEST).outcome is Outcome.UNKNOWN
+
+
 def test_other_numbers_of_stores_are_unknown():
     store = "    loop.store %1, %out[%i, %b * 4 + %j] : memref<4x8xf32>\n"
     twice = changed(TRANSPOSE_TILE, store, store * 2)
