@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from xdsl.ir.affine import AffineExpr
 
+from tilewright.dialects.index import linearize
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome, point_text
-from tilewright.proof.digits import digits
+from tilewright.proof.digits import digits, groups
 from tilewright.proof.formulas import (
     All,
     Formula,
@@ -23,8 +24,8 @@ from tilewright.proof.formulas import (
     Some,
     Variables,
     constant,
-    equal,
     replaced,
+    within,
 )
 from tilewright.proof.smtlib import script
 from tilewright.proof.solver import Solver
@@ -78,7 +79,21 @@ class Covering(Obligation):
         return Answer(Outcome.UNKNOWN, reason, script(names, [*self.given, Not(Some(guesses))]))
 
     def _filled(self, way: Way) -> Formula:
-        return All([*way.conditions, equal(way.subscripts, self.element)])
+        numbers = groups(way.subscripts, {*way.axes})
+        return All([*way.conditions, *(self._is_at(way, members) for members in numbers)])
+
+    def _is_at(self, way: Way, members: Sequence[int]) -> Formula:
+        """
+        Return the condition that some subscripts are the element's, which is within its axes.
+
+        Subscripts within their axes are equal if they are one number in row-major order. For the
+        outermost one this follows from the others.
+        """
+        subscripts = [way.subscripts[at] for at in members]
+        element, sizes = [self.element[at] for at in members], [self.shape[at] for at in members]
+        inner = within(subscripts[1:], sizes[1:])
+        number, expected = linearize(subscripts, sizes), linearize(element, sizes)
+        return All((inner, IsZero(number - expected)))
 
     def _first_guesses(self, way: Way) -> Sequence[Formula]:
         """Return guesses in which axes that the element does not determine have an end's step."""

@@ -33,7 +33,7 @@ def digits(
     variables, as far as they can be read.
     """
     found = dict[int, AffineExpr]()
-    for members in _groups(subscripts, {*axes}):
+    for members in groups(subscripts, {*axes}):
         sizes = [shape[at] for at in members]
         number = sum_of(linearize([subscripts[at] for at in members], sizes), ranges)
         rest = linearize([element[at] for at in members], sizes)
@@ -41,16 +41,16 @@ def digits(
     return found
 
 
-def _groups(subscripts: Sequence[AffineExpr], axes: set[int]) -> list[list[int]]:
+def groups(subscripts: Sequence[AffineExpr], axes: set[int]) -> list[list[int]]:
     """Return the positions of subscripts that share axes, and are therefore one number."""
-    groups = list[tuple[set[int], list[int]]]()
+    found = list[tuple[set[int], list[int]]]()
     for at, subscript in enumerate(subscripts):
         used = subscript.used_dims() & axes
-        shared = [group for group in groups if not group[0].isdisjoint(used)]
-        groups = [group for group in groups if group not in shared]
+        shared = [group for group in found if not group[0].isdisjoint(used)]
+        found = [group for group in found if group not in shared]
         members = sorted([at, *(member for _, others in shared for member in others)])
-        groups.append((used.union(*(each for each, _ in shared)), members))
-    return [members for _, members in groups]
+        found.append((used.union(*(each for each, _ in shared)), members))
+    return [members for _, members in found]
 
 
 def _read(

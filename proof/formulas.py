@@ -6,7 +6,7 @@ A formula is data. The solver reads it as text, and `holds` evaluates it at a po
 the solver's answers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -114,27 +114,38 @@ def holds(formula: Formula, values: Sequence[int]) -> bool:
             return not holds(part, values)
 
 
-def replaced(formula: Formula, exprs: Sequence[AffineExpr]) -> Formula:
-    """Return the formula with `exprs[n]` in the place of variable `n`."""
+def changed(formula: Formula, change: Callable[[AffineExpr], AffineExpr]) -> Formula:
+    """Return the formula with each expression replaced by what `change` returns for it."""
     match formula:
         case NonNegative(expr):
-            return NonNegative(expr.replace_dims_and_symbols(exprs, ()))
+            return NonNegative(change(expr))
         case IsZero(expr):
-            return IsZero(expr.replace_dims_and_symbols(exprs, ()))
+            return IsZero(change(expr))
         case All(parts):
-            return All([replaced(part, exprs) for part in parts])
+            return All([changed(part, change) for part in parts])
         case Some(parts):
-            return Some([replaced(part, exprs) for part in parts])
+            return Some([changed(part, change) for part in parts])
         case Not(part):
-            return Not(replaced(part, exprs))
+            return Not(changed(part, change))
+
+
+def replaced(formula: Formula, exprs: Sequence[AffineExpr]) -> Formula:
+    """Return the formula with `exprs[n]` in the place of variable `n`."""
+    return changed(formula, lambda expr: expr.replace_dims_and_symbols(exprs, ()))
+
+
+def exprs_in(formula: Formula) -> Iterator[AffineExpr]:
+    """Yield the expressions of a formula."""
+    match formula:
+        case NonNegative(expr) | IsZero(expr):
+            yield expr
+        case All(parts) | Some(parts):
+            for part in parts:
+                yield from exprs_in(part)
+        case Not(part):
+            yield from exprs_in(part)
 
 
 def used_in(formula: Formula) -> set[int]:
     """Return the variables of a formula."""
-    match formula:
-        case NonNegative(expr) | IsZero(expr):
-            return expr.used_dims()
-        case All(parts) | Some(parts):
-            return set[int]().union(*map(used_in, parts))
-        case Not(part):
-            return used_in(part)
+    return set[int]().union(*(expr.used_dims() for expr in exprs_in(formula)))

@@ -16,7 +16,17 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from tilewright.proof.formulas import All, Formula, IsZero, NonNegative, Not, Some
+from tilewright.proof.chains import chained, divisors_in
+from tilewright.proof.formulas import (
+    All,
+    Formula,
+    IsZero,
+    NonNegative,
+    Not,
+    Some,
+    changed,
+    exprs_in,
+)
 
 _OPERATORS = {
     AffineBinaryOpKind.Add: "(+ {} {})",
@@ -30,6 +40,8 @@ _OPERATORS = {
 def script(names: Sequence[str], formulas: Sequence[Formula]) -> str:
     """Return the script that declares the variables and asserts the formulas."""
     symbols = [f"|{name}|" for name in names]
+    divisors = divisors_in(expr for formula in formulas for expr in exprs_in(formula))
+    formulas = [changed(formula, lambda expr: chained(expr, divisors)) for formula in formulas]
     lines = [f"(declare-const {symbol} Int)" for symbol in symbols]
     lines += [f"(assert {_formula(formula, symbols)})" for formula in formulas]
     return "\n".join([*lines, ""])

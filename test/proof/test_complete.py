@@ -38,6 +38,27 @@ def test_an_output_without_stores_is_refuted():
     assert evidence.startswith("element 0 = ")
 
 
+POOLED = """\
+loop.kernel @pool(%x: memref<16x64x186x186xf32>) -> (%out: memref<16x64x186x186xf32>) {{
+  tile.launch (%b = block {blocks}, %w = thread 8) {{
+    %0 = loop.load %x[{at}] : memref<16x64x186x186xf32>
+    loop.store %0, %out[{at}] : memref<16x64x186x186xf32>
+  }}
+}}
+""".replace(
+    "{at}",
+    "%b floordiv 276768, ((%b * 8 + %w) floordiv 34596) mod 64, "
+    "((%b * 8 + %w) floordiv 186) mod 186, (%b * 8 + %w) mod 186",
+)
+
+
+def test_subscripts_that_are_digits_of_one_number():
+    assert failures(POOLED.format(blocks=4428288)) == []
+    ((kind, _, outcome, evidence),) = failures(POOLED.format(blocks=4428287))
+    assert (kind, outcome) == ("complete", Outcome.REFUTED)
+    assert evidence.startswith("element 0 = 15, element 1 = 63, element 2 = 185, element 3 = 1")
+
+
 ROTATED = """\
 loop.kernel @rotated(%x: memref<64xf32>) -> (%out: memref<64xf32>{facts}) {{
   tile.launch (%t = thread 64) {{
