@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects.axes import Access, AxesOp
 from tilewright.dialects.loop import ReduceOp, ToIndexOp
 from tilewright.proof.formulas import Formula, NonNegative, Variables, below
+from tilewright.proof.numbers import as_quotients
 
 
 class NotCoveredError(Exception):
@@ -61,11 +62,12 @@ class Point:
         self.values.append(below(expr, size))
         return expr
 
-    def exprs(self, access: Access) -> list[AffineExpr]:
+    def exprs(self, access: Access) -> Sequence[AffineExpr]:
         """Return subscripts or conditions as expressions over the variables of this point."""
         exprs, operands = access
         values = [self._index(value) for value in operands]
-        return [expr.replace_dims_and_symbols(values, ()) for expr in exprs]
+        placed = [expr.replace_dims_and_symbols(values, ()) for expr in exprs]
+        return as_quotients(placed, self.variables.ranges)
 
     def holds(self, mask: Access | None) -> list[Formula]:
         """Return the conditions of a mask; none without a mask."""
