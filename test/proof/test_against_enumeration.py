@@ -61,7 +61,7 @@ def damaged(text: str, at: int, by: int) -> str:
 SMALL = st.integers(1, 4)
 
 
-@settings(max_examples=drawn(200))
+@settings(max_examples=drawn(100))
 @given(
     *(st.sampled_from([flat, tiled]), st.integers(1, 7), st.integers(1, 7), SMALL, SMALL),
     st.lists(st.tuples(st.integers(0, 99), st.sampled_from([-1, 1, 2])), max_size=2),

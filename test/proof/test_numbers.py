@@ -17,7 +17,7 @@ FACTORS = st.tuples(*[st.integers(-1, 8)] * 3, st.integers(-2, 3))
 DIVISION = st.tuples(FACTORS, st.sampled_from([2, 3, 4, 6]), st.booleans())
 
 
-@settings(max_examples=drawn(800))
+@settings(max_examples=drawn(400))
 @given(st.lists(DIVISION, min_size=2, max_size=3), st.lists(st.integers(1, 4), min_size=3))
 def test_values_are_equal(
     divisions: list[tuple[tuple[int, int, int, int], int, bool]], extents: list[int]

@@ -205,7 +205,7 @@ def test_a_certificate_with_a_nest_has_its_values():
     assert [obligation.kind for obligation, _ in found.answers][-1] == "same"
 
 
-@settings(max_examples=drawn(200))
+@settings(max_examples=drawn(100))
 @given(
     st.sampled_from(["%i", "%j", "%b", "* 4", "block 2", "thread 4"]),
     st.integers(0, 9),
