@@ -9,10 +9,19 @@ becomes, with `blockify-launch{m=16 n=16}`,
     tile.launch (%bm = block 32 m, %bn = block 128 n, %tm = thread 16 m, %tn = thread 16 n) {
       ... %w[%k, %bn * 16 + %tn] ...
 
-A block of a contraction is a rectangle of `m` by `n` elements. A block of any other launch is a
-line of `n` elements along all axes together. In a batch of matrices of less than 32 elements each,
-blocks are lines too. Sizes that do not divide are masked. A block may have more elements than a GPU
-allows threads, until `register-tile` gives each thread several.
+A block of a contraction is a rectangle of `m` by `n` elements. With `raster`, blocks are ordered in
+groups of rows: `blockify-launch{m=16 n=16 raster=8}` gives
+
+    tile.launch (%bg = block 4 m, %bn = block 128 n, %br = block 8 m, %tm = thread 16 m, ...) {
+      ... %x[%bg * 128 + %br * 16 + %tm, %k] ... %w[%k, %bn * 16 + %tn] ...
+
+The last axis of blocks varies fastest. Without groups, 132 concurrent blocks read 2 rows and 128
+columns of blocks; in groups of 8 rows, they read 8 rows and 17 columns, and share more in L2.
+
+A block of any other launch is a line of `n` elements along all axes together. In a batch of
+matrices of less than 32 elements each, blocks are lines too. Sizes that do not divide are masked. A
+block may have more elements than a GPU allows threads, until `register-tile` gives each thread
+several.
 
 The bounds of reductions (`below`) become the same for all threads of a block. A block does no
 chunks of a contraction if none of its results is used, as beyond the diagonal of causal attention's
@@ -22,6 +31,7 @@ scores.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
@@ -42,6 +52,9 @@ Largest side of a rectangular block, and most elements of a block that is a line
 sizes.
 """
 
+_RASTERS = (2, 4, 8, 16)
+"""Offered rows of blocks in a group."""
+
 
 @dataclass(frozen=True)
 class BlockifyLaunchPass(SchedulingPass, RewritePattern):
@@ -54,6 +67,8 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     """Number of rows of a contraction in a block."""
     n: int | None = None
     """Number of columns of a contraction in a block, or of elements of any other launch."""
+    raster: int | None = None
+    """Number of rows of blocks in a group; blocks run group by group. One row by default."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -67,12 +82,15 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def questions(self, launch: tile.LaunchOp) -> Questions:
         """
         Return the values of `m` and `n` that are offered: powers of two, up to the rows and columns
-        of the launch rounded up, or up to a warp if they are fewer.
+        of the launch rounded up, or up to a warp if they are fewer. Groups have a few rows of
+        blocks.
         """
         if not is_rectangular(launch):
             return {"n": _powers_up_to(_LONGEST_LINE, total_extent(axes_to_split(launch)))}
         rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
-        return {"m": _powers_up_to(_LONGEST_SIDE, rows), "n": _powers_up_to(_LONGEST_SIDE, columns)}
+        sides = {"m": rows, "n": columns}
+        offered = {side: _powers_up_to(_LONGEST_SIDE, extent) for side, extent in sides.items()}
+        return {**offered, "raster": (None, *_RASTERS)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):
@@ -83,6 +101,14 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         most = MAX_THREADS * self.gpu.max_registers_per_thread
         if m * n > most:
             return f"the registers of {MAX_THREADS} threads hold {most} elements, not {m * n}"
+        return None if self.raster is None else self._reason_not_grouped(launch, self.raster)
+
+    def _reason_not_grouped(self, launch: tile.LaunchOp, raster: int) -> str | None:
+        if not is_rectangular(launch):
+            return f"raster={raster} is for contractions; the blocks of this launch have no rows"
+        rows = -(-extent_along(launch, Role.M) // self._extents()[0])
+        if raster < 1 or rows % raster:
+            return f"{rows} rows of blocks are no groups of {raster}"
         return None
 
     def _extents(self) -> tuple[int, int]:
@@ -93,7 +119,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         rebinding, (m, n) = Rebinding(), self._extents()
         if is_rectangular(launch):
-            _split_into_rectangles(rebinding, launch, m, n)
+            _split_into_rectangles(rebinding, launch, m, n, self.raster or 1)
         else:
             _split_into_lines(rebinding, launch, n)
         leave_out_unneeded_steps(rebinding.finish(launch, rewriter), rewriter)
@@ -126,7 +152,9 @@ def extent_along(launch: tile.LaunchOp, role: Role) -> int:
     return total_extent(axis for axis in launch.bound_axes() if axis.role is role)
 
 
-def _split_into_rectangles(rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int) -> None:
+def _split_into_rectangles(
+    rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int, raster: int
+) -> None:
     axes = launch.bound_axes()
     rows = [axis for axis in axes if axis.role is Role.M]
     columns = [axis for axis in axes if axis.role is Role.N]
@@ -134,12 +162,29 @@ def _split_into_rectangles(rebinding: Rebinding, launch: tile.LaunchOp, m: int, 
         for axis in axes:
             if axis.role is role:
                 rebinding.keep(axis)
-    bm = rebinding.add(NewAxis("bm", Level.BLOCK, -(-total_extent(rows) // m), Role.M))
-    bn = rebinding.add(NewAxis("bn", Level.BLOCK, -(-total_extent(columns) // n), Role.N))
+    bm, bn = _add_blocks(
+        rebinding, -(-total_extent(rows) // m), -(-total_extent(columns) // n), raster
+    )
     tm = rebinding.add(NewAxis("tm", Level.THREAD, m, Role.M))
     tn = rebinding.add(NewAxis("tn", Level.THREAD, n, Role.N))
     rebinding.substitute(rows, bm * m + tm, overruns=total_extent(rows) % m != 0)
     rebinding.substitute(columns, bn * n + tn, overruns=total_extent(columns) % n != 0)
+
+
+def _add_blocks(
+    rebinding: Rebinding, rows: int, columns: int, raster: int
+) -> tuple[AffineExpr, AffineExpr]:
+    """
+    Add axes for rows and columns of blocks, in groups of `raster` rows, and return the row and the
+    column of a block.
+    """
+    if raster == 1:
+        bm = rebinding.add(NewAxis("bm", Level.BLOCK, rows, Role.M))
+        return bm, rebinding.add(NewAxis("bn", Level.BLOCK, columns, Role.N))
+    bg = rebinding.add(NewAxis("bg", Level.BLOCK, rows // raster, Role.M))
+    bn = rebinding.add(NewAxis("bn", Level.BLOCK, columns, Role.N))
+    br = rebinding.add(NewAxis("br", Level.BLOCK, raster, Role.M))
+    return bg * raster + br, bn
 
 
 def _split_into_lines(rebinding: Rebinding, launch: tile.LaunchOp, n: int) -> None:

@@ -2,7 +2,9 @@
 // RUN: opt-tool %s -p blockify-launch --check=each | filecheck %s --check-prefix=GUESS
 // RUN: opt-tool %s -p 'blockify-launch{n=2048}' --check=each | filecheck %s --check-prefix=LONG
 // RUN: not opt-tool %s -p 'blockify-launch{m=8 n=32}' 2>&1 | filecheck %s --check-prefix=RECTANGLE
+// RUN: not opt-tool %s -p 'blockify-launch{n=32 raster=2}' 2>&1 | filecheck %s --check-prefix=RASTER
 
+// RASTER: cannot do 'blockify-launch{n=32 raster=2}' in @pointwise: raster=2 is for contractions; the blocks of this launch have no rows
 // RECTANGLE: cannot do 'blockify-launch{m=8 n=32}' in @pointwise: m=8 is for contractions; a block of this launch is a line of n elements
 
 // Pointwise: all axes are linearised and shared by blocks and threads.
