@@ -66,6 +66,16 @@ class Contraction(NamedTuple):
         needed = ", needed up to a diagonal" if self.diagonals else ""
         return f"{batch}m {self.m}, n {self.n}, k {self.k}{sums}{needed}"
 
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes of the operands, each once."""
+        return self.batch * self.k * (self.m * self.m_bytes + self.n * self.n_bytes)
+
+    @property
+    def result_bytes(self) -> int:
+        """Bytes of the result."""
+        return self.batch * 4 * self.m * self.n
+
     def needed_block_tiles(self, m: int, n: int) -> int:
         """Return the number of tiles of `m` by `n` elements in which any element is needed."""
         if not self.diagonals:

@@ -10,8 +10,8 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
   all be needed. Clusters leave SMs idle (`Target.room`). Matrix instructions take the clocks of
   tensor cores or those of shared memory, whichever are more;
 * L2: bytes that blocks stage, rereads by other blocks included;
-* device memory: all operands and the result once, at the bandwidth, and sums that `last_block`
-  leaves for other blocks, if they exceed L2;
+* device memory: operands as often as concurrent blocks read them (`block_order.py`), the result
+  once, at the bandwidth, and sums that `last_block` leaves for other blocks, if they exceed L2;
 * waiting: latency of memory for each chunk, divided by the number of chunks that are requested
   ahead, which is one less than the slots.
 """
@@ -24,6 +24,7 @@ from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
 from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 from tilewright.passes.cost.matrix_clocks import WarpTile, matrix_clocks
+from tilewright.passes.tile.planner.block_order import BlockOrder, kept_bytes
 from tilewright.passes.tile.planner.block_tiles import BlockTile
 from tilewright.passes.tile.planner.contraction import Contraction
 
@@ -38,7 +39,7 @@ _WARPS_TO_HIDE = 8
 
 
 class Tiling(NamedTuple):
-    """Joint decision for a contraction: tile, chunk, split, slots and join."""
+    """Joint decision for a contraction: tile, chunk, split, slots, join and order of blocks."""
 
     tile: BlockTile
     bk: int
@@ -46,13 +47,16 @@ class Tiling(NamedTuple):
     depth: int
     join: Join = Join.LAST_BLOCK
     """Join of the blocks that split the steps of K; unused if `split` is 1."""
+    raster: int = 1
+    """Number of rows of blocks in a group; blocks run group by group."""
 
     def __str__(self) -> str:
         tile = self.tile
         join = f" by {self.join.value}" if self.split > 1 else ""
+        order = f", blocks in groups of {self.raster} rows" if self.raster > 1 else ""
         return (
             f"tile {tile.m}x{tile.n}, {tile.fm}x{tile.fn} a thread; bk {self.bk}, "
-            f"split {self.split}{join}, {self.depth} slots"
+            f"split {self.split}{join}, {self.depth} slots{order}"
         )
 
     @property
@@ -130,8 +134,7 @@ class Tiling(NamedTuple):
         """
         Return the seconds that the contraction takes, by the model in the docstring of this module.
         """
-        shared = self.shared_bytes(problem)
-        room = max(1, target.blocks_per_sm(self.tile.threads, shared, self.registers(problem)))
+        room = self._room(problem, target)
         at_first = min(
             room, target.turns(self.blocks(problem), room, self.cluster)
         )  # needed or not
@@ -144,7 +147,8 @@ class Tiling(NamedTuple):
             self._issue_rate(problem, s) for s in (self.tile.issue_rate, self.tile.issue_rate_alone)
         )
         issue_rate = min(together, alone * warps / _WARPS_TO_HIDE)
-        return self._seconds(problem, target, most, issue_rate, waiting)
+        read = self._read_bytes(problem, target)
+        return self._seconds(problem, target, most, issue_rate, waiting, read)
 
     def least_seconds(self, problem: Contraction, target: Target) -> float:
         """
@@ -152,9 +156,14 @@ class Tiling(NamedTuple):
         slots and of blocks on an SM.
         """
         most = -(-self.needed_blocks(problem) // target.sms)
-        return self._seconds(
-            problem, target, most, self._issue_rate(problem, self.tile.issue_rate), 0.0
-        )
+        issue_rate = self._issue_rate(problem, self.tile.issue_rate)
+        return self._seconds(problem, target, most, issue_rate, 0.0, problem.operand_bytes)
+
+    def best_raster(self, problem: Contraction, target: Target) -> int:
+        """Return the rows of blocks in a group with which blocks read the fewest bytes."""
+        if problem.operand_bytes <= problem.batch * kept_bytes(target):
+            return 1
+        return self._order(problem, target).best_raster(target)
 
     def pipeline(self, problem: Contraction, target: Target) -> list[str]:
         """Return the steps that carry out the tiling, each as the text of a pipeline step."""
@@ -163,12 +172,13 @@ class Tiling(NamedTuple):
         most = target.blocks_per_sm(of_block.threads, shared=0, registers=1)
         min_blocks = min(max(1, target.registers_per_sm // registers), most)
         fk = " fk=1" if of_block.is_matrix else ""
+        raster = f" raster={self.raster}" if self.raster > 1 else ""
         steps = [f"chunk-matmul-k{{bk={self.bk}}}"]
         if self.split > 1:
             steps.append(f"split-matmul-k{{factor={self.split} join={self.join.value}}}")
         return [
             *steps,
-            f"blockify-launch{{m={of_block.m} n={of_block.n}}}",
+            f"blockify-launch{{m={of_block.m} n={of_block.n}{raster}}}",
             "cooperative-reduce",
             "stage-inputs",
             f"register-tile{{fm={of_block.fm} fn={of_block.fn}{fk} min_blocks={min_blocks}}}",
@@ -196,18 +206,25 @@ class Tiling(NamedTuple):
         return 1 / (1 + (1 / of_one_sum - 1) * loads)
 
     def _seconds(
-        self, problem: Contraction, target: Target, most: int, issue_rate: float, waiting: float
+        self,
+        problem: Contraction,
+        target: Target,
+        most: int,
+        issue_rate: float,
+        waiting: float,
+        read: float,
     ) -> float:
         """
-        Return the seconds if an SM does at most `most` blocks, and multiply-adds get `issue_rate`
-        of the issue slots.
+        Return the seconds if an SM does at most `most` blocks, multiply-adds get `issue_rate` of
+        the issue slots, and `read` bytes of operands come from device memory.
         """
         chunks = self.chunks(problem)
         clocks = self._arithmetic(problem, target) / issue_rate + _CHUNK_CLOCKS
+        moved = read + problem.result_bytes + self._spilled_bytes(problem, target)
         busy = max(
             most * chunks * clocks / target.clock,
             most * chunks * self.slab_bytes(problem) / L2_BYTES / target.clock,
-            (_bytes(problem) + self._spilled_bytes(problem, target)) / target.bandwidth,
+            moved / target.bandwidth,
             waiting,
         )
         return busy + time_models.MEMORY + self._joining(problem, target, most)
@@ -249,8 +266,27 @@ class Tiling(NamedTuple):
         left = self.blocks(problem) * self._sum_bytes(problem)
         return 2 * left if left > target.l2_size else 0
 
+    def _room(self, problem: Contraction, target: Target) -> int:
+        """Return the number of blocks that are resident on an SM, at least 1."""
+        shared, registers = self.shared_bytes(problem), self.registers(problem)
+        return max(1, target.blocks_per_sm(self.tile.threads, shared, registers))
 
-def _bytes(problem: Contraction) -> int:
-    """Return the bytes of the operands and of the result, each once."""
-    per_batch = problem.k * (problem.m * problem.m_bytes + problem.n * problem.n_bytes)
-    return problem.batch * (per_batch + 4 * problem.m * problem.n)
+    def _read_bytes(self, problem: Contraction, target: Target) -> float:
+        """Return the bytes of operands that blocks read from device memory, at least each once."""
+        once = problem.operand_bytes
+        if once <= problem.batch * kept_bytes(target):
+            return once
+        return max(once, self._order(problem, target).read_bytes(self.raster, target))
+
+    def _order(self, problem: Contraction, target: Target) -> BlockOrder:
+        """Return the blocks that run at once; blocks that join their sums run together."""
+        rows, columns = -(-problem.m // self.tile.m), -(-problem.n // self.tile.n)
+        room = target.room(self._room(problem, target), self.cluster)
+        return BlockOrder(
+            rows,
+            columns,
+            problem.k * problem.m * problem.m_bytes / rows,
+            problem.k * problem.n * problem.n_bytes / columns,
+            max(1, room // self.split),
+            problem.needed_block_tiles(self.tile.m, self.tile.n),
+        )

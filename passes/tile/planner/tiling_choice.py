@@ -56,7 +56,11 @@ def tilings(problem: Contraction, target: Target) -> Sequence[Tiling]:
     possible = [tiling for tiling in combinations if tiling.fits(problem, target)]
     # register needs are an estimate: for many sums, the tile with two elements a thread is kept
     possible = possible or [*_combinations(problem, target, [SMALLEST])]
-    considered = _busy(possible, problem, target)
+    considered = [
+        ordered
+        for tiling in _busy(possible, problem, target)
+        for ordered in _in_orders(tiling, problem, target)
+    ]
     return sorted(considered, key=lambda t: _preference(t, problem, target))
 
 
@@ -97,7 +101,8 @@ def _fastest(shallow: Sequence[Tiling], problem: Contraction, target: Target) ->
     for seconds, at, tiling in sorted(least):
         if best is not None and _about(seconds) > best[0][0]:
             break
-        for deep in (t for t in _deepened(tiling, problem) if t.fits(problem, target)):
+        fitting = (t for t in _deepened(tiling, problem) if t.fits(problem, target))
+        for deep in (o for t in fitting for o in _in_orders(t, problem, target)):
             found = (*_preference(deep, problem, target), at, deep.depth), deep
             best = found if best is None else min(best, found)
     return None if best is None else best[1]
@@ -111,7 +116,8 @@ def _about(seconds: float) -> int:
 def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[float, ...]:
     """
     Return a sort key: the time in buckets of 2 %, then no idle SM, few splits, three slots and
-    chunks of 16, large tiles, few chunks, and a register tile with few loads for its sums.
+    chunks of 16, large tiles, few chunks, a register tile with few loads for its sums, and blocks
+    one row at a time.
     """
     about = _about(tiling.seconds(problem, target))
     idle = max(0, target.sms - tiling.blocks(problem))
@@ -120,7 +126,8 @@ def _preference(tiling: Tiling, problem: Contraction, target: Target) -> tuple[f
     unusual = abs(tiling.depth - 3) + abs(tiling.bk - usual) // 8
     area, columns = tiling.tile.m * tiling.tile.n, tiling.tile.n
     loads = tiling.operands(problem) / (tiling.tile.fm * tiling.tile.fn)
-    return about, idle, tiling.split, unusual, -area, -columns, -tiling.bk, loads
+    shape = -area, -columns, -tiling.bk, loads
+    return about, idle, tiling.split, unusual, *shape, tiling.raster
 
 
 def _combinations(
@@ -151,3 +158,13 @@ def _deepened(tiling: Tiling, problem: Contraction) -> Iterator[Tiling]:
     for depth in DEPTHS[1:]:
         if tiling.chunks(problem) >= 2 * depth:
             yield tiling._replace(depth=depth)
+
+
+def _in_orders(tiling: Tiling, problem: Contraction, target: Target) -> Iterator[Tiling]:
+    """Yield the tiling, then the tiling with blocks in groups of rows if these save time."""
+    yield tiling
+    if (raster := tiling.best_raster(problem, target)) == 1:
+        return
+    grouped = tiling._replace(raster=raster)
+    if _about(grouped.seconds(problem, target)) < _about(tiling.seconds(problem, target)):
+        yield grouped
