@@ -12,7 +12,7 @@ GEMM = """op,gpu,batch,m,n,k,ms,kernel,grid,block
 bmm,h100-sxm,32,64,512,512,0.049013,sm80_xmma_gemm_tilesize64x64x8_stage3_ffma,1x8x32,128
 bmm,h100-sxm,2,128,64,512,0.05,sm80_xmma_gemm_tilesize64x128x8_stage3_ffma,1x1x2,128
 linear,a100-pcie-80gb,1,1024,2560,2560,0.7805,ampere_sgemm_128x64_tn,20x16x1,128
-bmm,h100-sxm,96,128,196,196,0.05,cutlass_80_simt_sgemm_256x128_8x4_nn,1x1x96,256
+bmm,h100-sxm,96,128,196,196,0.05,sm80_xmma_gemm_tilesize256x64x8_stage3_ffma,1x3x96,128
 bmm,h100-sxm,1,64,64,64,0.05,sm80_xmma_gemm_tilesize64x64x8_stage3_ffma,1x1x4,128
 """
 
