@@ -16,7 +16,7 @@ groups of rows: `blockify-launch{m=16 n=16 raster=8}` gives
       ... %x[%bg * 128 + %br * 16 + %tm, %k] ... %w[%k, %bn * 16 + %tn] ...
 
 The last axis of blocks varies fastest. Without groups, 132 concurrent blocks read 2 rows and 128
-columns of blocks; in groups of 8 rows, they read 8 rows and 17 columns, and share more in L2.
+columns of blocks. In groups of 8 rows, they read 8 rows and 17 columns, and share more in L2.
 
 A block of any other launch is a line of `n` elements along all axes together. In a batch of
 matrices of less than 32 elements each, blocks are lines too. Sizes that do not divide are masked. A

@@ -10,8 +10,8 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
   all be needed. Clusters leave SMs idle (`Target.room`). Matrix instructions take the clocks of
   tensor cores or those of shared memory, whichever are more;
 * L2: bytes that blocks stage, rereads by other blocks included;
-* device memory: operands as often as concurrent blocks read them (`block_order.py`), the result
-  once, at the bandwidth, and sums that `last_block` leaves for other blocks, if they exceed L2;
+* device memory: what concurrent blocks read (`block_order.py`), the result once, and sums that
+  `last_block` leaves for other blocks, if they exceed L2, at the bandwidth;
 * waiting: latency of memory for each chunk, divided by the number of chunks that are requested
   ahead, which is one less than the slots.
 """
