@@ -194,6 +194,7 @@ def test_what_is_written_in_place_stays():
         assert torch.equal(module.state, twin.state)
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize(
     "text",

@@ -375,6 +375,7 @@ def test_every_stage_has_checks():
     assert stage_named("counters").items(SIMULATOR) == []
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("name", "item"),

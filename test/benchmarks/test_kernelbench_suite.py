@@ -37,6 +37,7 @@ def test_floors():
     assert rows.floor_us == pytest.approx(2e6 * 4 * 4096 * 393216 / 3.35e12, abs=0.01)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [

@@ -102,6 +102,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused_is_our_error_and_not_dynamos(name: str):
     arguments, message = REFUSED[name]

@@ -22,6 +22,7 @@ def test_drawn_attention(seed: int) -> None:
     assert not [*problems(seed)]
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.usefixtures("every_case")
 @pytest.mark.parametrize("seed", sorted({*range(MANY)} - {*SEEDS}))

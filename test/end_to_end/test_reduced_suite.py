@@ -64,6 +64,7 @@ def test_a_case(name: str) -> None:
     check(name, SOME[name])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.usefixtures("every_case")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CASES)

@@ -63,6 +63,7 @@ def explained(expression: str) -> str:
     return printed(f'tilewright explain --no-db --target sm_90a -c "{expression}"')
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("line", [*run_lines(TEST_FILE.read_text())])
 def test_its_own_test(line: str) -> None:

@@ -64,6 +64,7 @@ def view(x: torch.Tensor):
     return first
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("function", [both, nested, view], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("arrays", [False, True])
 def test_inputs_are_written_as_eager_does(function: Callable[..., Any], arrays: bool):

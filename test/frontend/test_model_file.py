@@ -115,6 +115,7 @@ def captured(text: str) -> Captured:
     return capture(model.module, model.args, model.kwargs)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "inputs", "result"),
     [

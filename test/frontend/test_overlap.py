@@ -33,6 +33,7 @@ def test_elements_that_share_a_byte_are_found(axes: list[tuple[int, int]]):
     assert overlaps_itself(array) == (len({*places}) < len(places))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "value",
     [

@@ -202,6 +202,7 @@ def test_refused_by_whatever_version(name: str):
     assert f"{__file__}:" in str(caught.value)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_by_name(name: str):
     if name in STOPPED and torch.__version__ < "2.13":
@@ -244,6 +245,7 @@ ALLOWED: dict[str, Callable[[torch.Tensor], Any]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ALLOWED)
 def test_allowed(name: str):
     check_source(exported(ALLOWED[name]))
@@ -257,6 +259,7 @@ DTYPES: dict[str, Callable[[torch.Tensor], Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", DTYPES)
 def test_dtypes_that_are_not_there(name: str):
     with pytest.raises(UnsupportedError, match=rf"test_unsupported.py:\d+: .* dtype torch.{name},"):
@@ -307,6 +310,7 @@ RAISED: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", RAISED)
 def test_raised_by_the_export(name: str):
     function, expected = RAISED[name]
@@ -361,6 +365,7 @@ OTHER_FORMS: dict[str, Callable[[torch.Tensor], Any]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", OTHER_FORMS)
 @pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
 def test_an_input_that_changes_its_form(name: str):

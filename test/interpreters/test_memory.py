@@ -36,6 +36,7 @@ def lowered(name: str, level: str) -> tuple[ModuleOp, Any]:
     return tilewright.lower(tilewright.capture(function, x), level, "sm_90a", db=False), x.numpy()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("level", ["tensor", "loop", "tile", "kernel"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_estimate_bounds_the_allocated_memory(name: str, level: str):

@@ -95,6 +95,7 @@ def called(function: ScalarFunction, arguments: Sequence[torch.Tensor]) -> torch
 CASES = [(function, type) for function in ScalarFunction for type in _ON.get(function, FLOATS)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("function", "type"), CASES, ids=lambda c: str(c))
 def test_is_pytorchs(parse: Parse, function: ScalarFunction, type: str) -> None:
     # All pairs of values, except for divisors and shifts, which are positive.

@@ -27,6 +27,7 @@ def parse(text: str) -> ModuleOp:
     return module
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "text",
     [

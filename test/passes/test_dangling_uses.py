@@ -64,6 +64,7 @@ func.func @main(%x: tensor<2x5xf32>) -> tensor<8xf32> {
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", [LAYER_NORM, LINEAR, ROW_SUM, REPEATED])
 def test_every_use_is_in_the_module(text: str):
     context = Context()

@@ -187,6 +187,7 @@ def test_a_run_is_reported(tilewright: Tilewright):
     assert kernel["global_sectors"] >= 2 * 5 * 33 * 4 / 32
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize(
     "expression",
@@ -466,6 +467,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("command", ["compile", "run"])
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_clear_line(mistake: str, command: str, tilewright: Tilewright):
@@ -527,6 +529,7 @@ def test_a_full_disk(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
     assert (result.code, result.err) == (1, "error: cannot write: No space left on device\n")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("argv", [["--version"], ["--help"], ["compile", "--help"]])
 def test_a_full_disk_behind_help(argv: list[str]):

@@ -65,7 +65,10 @@ def test_bash_completes(tmp_path: Path):
         ("stage-inputs{raw=a,b},mark", ["stage-inputs{raw=a,b},mark-unroll"]),
         (
             "blockify-launch{",
-            [f"blockify-launch{{{name}=" for name in ("target", "planned_only", "m", "n")],
+            [
+                f"blockify-launch{{{name}="
+                for name in ("target", "planned_only", "m", "n", "raster")
+            ],
         ),
         ("tileify,blockify-launch{m=8 n", ["tileify,blockify-launch{m=8 n="]),
         ("register-tile{min", ["register-tile{min_blocks="]),

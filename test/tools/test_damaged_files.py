@@ -124,6 +124,7 @@ def changed(sound: bytes, name: str, random: Random) -> bytes:
     return damaged(sound, random)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", READERS)
 def test_damaged_files_are_clean_errors(name: str, tmp_path: Path) -> None:
     path, sound, random = tmp_path / name, content(name), Random(0)

@@ -71,6 +71,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("text", "reason"), FUNCTIONS.values(), ids=FUNCTIONS)
 def test_a_function_that_cannot_be_run(
     text: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

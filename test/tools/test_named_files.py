@@ -90,6 +90,7 @@ def test_a_file_that_is_not_there(arguments: str, tilewright: Tilewright):
     assert result.err.startswith(MISSING[arguments])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("arguments", ["run nofile.mlir", "compile nofile.py:f", "run ./nomodel"])
 def test_nothing_heavy_is_imported(arguments: str, tmp_path: Path):
     command = [sys.executable, "-c", PROBE, *arguments.split()]

@@ -49,6 +49,7 @@ def test_factors_may_be_rounded_as_far_as_the_precision_allows(word: str):
     assert tuple(right) == RIGHT[word]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("word", RIGHT)
 def test_a_file_of_torch_ir_has_the_precision_of_its_module(word: str, tmp_path: Path):
     captured = api.capture(_mlp, X, W, V, matmul_precision=word)

@@ -18,6 +18,7 @@ def resumed(tilewright: Tilewright, level: str, *options: str) -> str:
     return tilewright("compile", "x.mlir").out
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("level", ["torch", "loop", "kernel"])
 def test_locations_keep_the_comments(tilewright: Tilewright, level: str):
     direct = tilewright("compile", "-c", PROGRAM).out

@@ -147,6 +147,7 @@ WRONG_CELLS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("column", "value", "complaint"), WRONG_CELLS)
 def test_cells_of_other_types(tmp_path: Path, column: str, value: Any, complaint: str) -> None:
     path = tmp_path / "old.sqlite"
@@ -226,6 +227,7 @@ def _fill(database: Database) -> None:
         database.add(key_of(KERNELS[0]), Measurement("x" * 9999 + str(n), 1.0))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("us", [-1.0, float("inf"), float("nan")])
 def test_invalid_times_are_not_kept(path: Path, us: float) -> None:
     with Database.writing(path) as database:

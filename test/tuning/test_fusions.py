@@ -62,6 +62,7 @@ def any_leaf(fusions: Fusions, random: Random) -> Node:
     return node
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", PROGRAMS)
 def test_the_first_leaf_is_the_default(expression: str) -> None:
     fusions = Fusions(program(expression), TARGET)
@@ -91,6 +92,7 @@ def test_overturned_decisions_compute_the_same(expression: str) -> None:
     assert len(found) > 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", PROGRAMS)
 def test_a_schedule_makes_its_program(expression: str) -> None:
     fusions = Fusions(program(expression), TARGET)

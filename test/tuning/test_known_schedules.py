@@ -229,6 +229,7 @@ def test_a_schedule_that_does_not_apply_is_skipped_with_a_remark(
     assert "such-pass" in remark or "'limits'" in remark
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("schedule", "reason"),
     [

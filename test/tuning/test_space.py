@@ -131,6 +131,7 @@ def test_a_search_tries_both_and_keeps_what_is_faster(text: str, keeps: bool):
     assert ("tensor-core{" in found[-1].best.schedule) == keeps
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "answer", ["chunk-matmul-k bk=8", "register-tile fm=1", "register-tile fk=4"]
 )
@@ -158,6 +159,7 @@ PINS = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("text", "pins"), PINS)
 def test_the_first_leaf_is_the_default_with_pins(text: str, pins: str):
     kernel = kernel_of(text)

@@ -27,6 +27,7 @@ def test_a_stall_takes_at_least_a_clock():
     assert decode(7 << 46 | 7 << 49 | 1 << 45).stall == 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", GENERATIONS)
 def test_an_instruction_waits_for_each_load(target: str):
     for code in sass_of("copies.cu", target).values():

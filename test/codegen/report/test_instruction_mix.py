@@ -17,6 +17,7 @@ def _loop_mix(file: str, kernel: str, target: str = "sm_90a") -> InstructionMix:
     return instruction_mix(code, loop.body)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", GENERATIONS)
 def test_a_register_tiled_product_is_nine_tenths_multiply_adds(target: str):
     mix = _loop_mix("sgemm.cu", "sgemm", target)
@@ -55,6 +56,7 @@ def test_an_empty_mix():
     assert (mix.total, mix.share(Category.FFMA), mix.accesses) == (0, 0.0, {})
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", GENERATIONS)
 def test_a_product_on_tensor_cores(target: str):
     """A warp's 64 x 32 products of 64: 4 * 4 * 4 `mma.sync`, and 4 + 2 `ldmatrix` for each 16."""

@@ -51,6 +51,7 @@ def test_shared_memory():
     assert resources_of("sgemm.cu")["sgemm"].static_shared_bytes == 2 * 2 * 16 * 32 * 16
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", GENERATIONS)
 def test_the_code_names_no_register_beyond(target: str):
     for file in ("sgemm.cu", "odd.cu"):

@@ -95,6 +95,7 @@ def test_multiplications_are_counted(run: Run):
     assert line.active_lanes == 32
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [

@@ -299,6 +299,7 @@ def test_clean_kernels_have_no_findings(run: Run, name: str):
     assert report.ok, report.errors
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_bug_is_found_where_it_is(run: Run, name: str):
     mutant = MUTANTS[name]

@@ -31,6 +31,7 @@ def test_the_bug_is_found_and_its_twin_is_clean(name: str):
     assert report.ok, report.errors
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.parametrize("name", some(IDIOMS))
 def test_a_correct_idiom_is_clean(name: str):

@@ -23,6 +23,7 @@ _AT_ONCE, _FEW, _ALL, _LENGTH = 20, 60, 2000, 14
 _KINDS = {Kind.RACE, Kind.ASYNC_RACE, Kind.PROXY}
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("first", range(0, _ALL, _AT_ONCE))
 def test_races_are_found_and_nothing_else(first: int, request: pytest.FixtureRequest):

@@ -44,6 +44,7 @@ def with_operands(example: str) -> str:
     return "\n".join([*lines, example])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 def test_example_round_trips(op: type[TorchOp]):
     module = parse(with_operands(example_of(op)))

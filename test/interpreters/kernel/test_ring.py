@@ -461,6 +461,7 @@ def test_right(
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("text", "mistake"),
     [(text, mistake) for _, text, mistake in EVERY],

@@ -155,6 +155,7 @@ SIMULATED = {
 }
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("case", SIMULATED)
 def test_the_simulator_counts_the_predicted_wavefronts(parse: Parse, case: str):

@@ -111,6 +111,7 @@ def columns(rows: Rows, type: str) -> list[Array]:
     return [np.array(column, DTYPES[type]) for column in zip(*rows, strict=True)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("type", INTEGERS)
 @pytest.mark.parametrize("op", WRAPPING)
 def test_arithmetic_that_wraps(op: str, type: str):

@@ -99,6 +99,7 @@ BY_HAND = Path(__file__).parents[1] / "tile" / "kernels"
 TILE = [*sorted(KERNELS.glob("*.mlir")), *sorted(BY_HAND.glob("*join*.mlir"))]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("path", TILE, ids=lambda path: path.stem)
 def test_added_kernel_ops_come_from_an_op_of_tile_ir(path: Path):
     _, notes = cuda_text(lower(with_main(read_module(str(path))), "cuda"))

@@ -52,6 +52,7 @@ def _summed_products(module: ModuleOp) -> list[arith.MulfOp]:
     return [op for op in owners if isinstance(op, arith.MulfOp)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_flag_reaches_tile_ir(name: str):
     products = _summed_products(_lowered(PROGRAMS[name], "tile", "high"))

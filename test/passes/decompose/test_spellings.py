@@ -162,6 +162,7 @@ def written(m: Any) -> Any:
     return m
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("family", [LAYOUT, SLICING, PADDING, JOINING, CREATION])
 def test_usual_spellings(family: dict[str, Function]):
     def everything(m: Any, i: Any, v: Any) -> list[Any]:

@@ -154,6 +154,7 @@ LOSSES: list[tuple[str, Function]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "spellings",
     [ARITHMETIC, TRUTH, ACTIVATIONS, LOSSES],

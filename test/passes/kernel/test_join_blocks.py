@@ -135,6 +135,7 @@ def is_partial(op: Operation) -> TypeGuard[loop.LoadOp]:
     return isinstance(op, loop.LoadOp) and (op.memref.name_hint or "").startswith("partials")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("join", JOINS)
 def test_pairs(join: str, parse: Parse) -> None:
     check(parse, PAIRS.replace("JOIN", join), [random(5, 150)])
@@ -256,6 +257,7 @@ loop.kernel @k(%x: memref<BLOCKSxROWSxTHREADSx4xf32>, %bias: memref<ROWSxf32>)
 }"""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("blocks", "rows", "threads", "how"),
     [

@@ -26,6 +26,7 @@ Parse = Callable[[str], ModuleOp]
 TEXT = Path(__file__).with_name("join-registers.mlir").read_text()
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("name", ["moments", "softmax", "alone"])
 def test_results_stay_the_same(parse: Parse, name: str) -> None:

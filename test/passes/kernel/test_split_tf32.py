@@ -130,6 +130,7 @@ def check_errors(by: By, k: int) -> None:
         assert errors(plain(a, b), a, b).max() <= 2 * TF32
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("k", [48, all_only(8)])
@@ -183,6 +184,7 @@ def kinds(x: Array) -> NDArray[np.int64]:
     return np.where(np.isnan(x), 2, np.where(np.isinf(x), np.sign(x), 0)).astype(np.int64)
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.parametrize("by", RUNS)
 @pytest.mark.parametrize("beside", [0.0, 1.0])

@@ -61,11 +61,13 @@ def roles(launch: tile.LaunchOp) -> str:
     return " ".join(axis.role for axis in launch.bound_axes())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("program", "input", "expected"), CASES)
 def test_roles_of_a_convolution(program: nn.Module, input: Tensor, expected: str):
     assert roles(launch_of(program, input)) == expected
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("program", "weight"),
     [

@@ -120,6 +120,7 @@ STAGED = (
 )
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("case", ["attention", "gated", "softplus prologue"])
 def test_chunks_are_staged(case: str):

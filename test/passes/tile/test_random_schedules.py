@@ -119,6 +119,7 @@ def times(request: pytest.FixtureRequest) -> int:
     return MORE if request.config.getoption("--every-case") else 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_interpreted(kind: str, request: pytest.FixtureRequest):
     def check(drawn: Drawn) -> None:
@@ -130,6 +131,7 @@ def test_interpreted(kind: str, request: pytest.FixtureRequest):
     check_many(schedules(kind), times(request) * KINDS[kind][1], check)
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("kind", KINDS)
 def test_simulated(kind: str, request: pytest.FixtureRequest):

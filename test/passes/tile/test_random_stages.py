@@ -108,6 +108,7 @@ def staged(draw: DrawFn, kind: str) -> tuple[Drawn, ModuleOp]:
     return drawn, with_main(module)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_interpreted(kind: str, request: pytest.FixtureRequest):
     def check(pair: tuple[Drawn, ModuleOp]) -> None:

@@ -485,6 +485,7 @@ def assert_simulated(module: ModuleOp, choice: StageInputsPass) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.one_in(4)
 @needs_nvrtc
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_simulated(parse: Parse, name: str, request: pytest.FixtureRequest):
@@ -500,6 +501,7 @@ def test_transposed_slabs_simulated(parse: Parse):
     assert_simulated(parse(PROGRAMS["gated"]), choice)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_120"])
 def test_pairs_of_int64_that_become_bools_are_no_vector(target: str):
     """

@@ -53,6 +53,7 @@ SPLITS: dict[str, tuple[str, Callable[[Plan], Any]]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize(("split", "has"), SPLITS.values(), ids=SPLITS)
 def test_single_launches_compute_the_results_of_the_plan(

@@ -154,6 +154,7 @@ def test_failures_that_are_not_the_suites_fault_exit_with_1(
     assert err.startswith("error: case 'silu_mul.small': pass 'lift': too many registers\n")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

@@ -18,6 +18,7 @@ def inputs(text: str) -> list[torch.Tensor]:
     return [torch.empty([*map(int, each.split("x"))], device="meta") for each in text.split()]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("function", "given", "flops", "elements"),
     [
@@ -47,6 +48,7 @@ def test_minimum_work(function: str, given: str, flops: int, elements: int) -> N
     assert work_of(captured) == Work(flops, 4 * elements)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("function", "share"),
     [

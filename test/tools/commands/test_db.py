@@ -231,6 +231,7 @@ def test_files_that_are_no_export(
     assert not (tmp_path / "new.sqlite").exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -282,6 +283,7 @@ FIELDS = {
 NOTE = {"kernel": "f" * 32, "name": "f", "about": "f()", "inputs": ["x"], "origin": "", "ir": ""}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("fields", "change", "complaint"),
     [

@@ -139,6 +139,7 @@ def test_modules_below_loop_ir_are_scheduled_already(
     assert "the module is at tile level already, below loop" in err
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("plan", "warnings"),
     [

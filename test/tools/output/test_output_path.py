@@ -176,6 +176,7 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path):
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_an_open_file_is_written_on(name: str, tmp_path: Path):
     code = (

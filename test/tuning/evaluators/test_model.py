@@ -93,6 +93,7 @@ def halves() -> loop.KernelOp:
     return kernel_of(LARGE.replace("2048)", "2048, dtype=torch.bfloat16)"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "worse",
     [

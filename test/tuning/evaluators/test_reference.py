@@ -47,6 +47,7 @@ def kernels(name: str) -> list[str]:
     return [str(ModuleOp([op.clone()])) for op in nests.ops if isinstance(op, loop.KernelOp)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "half"])
 def test_wider_types_give_the_results_of_the_interpreter(name: str) -> None:
     for kernel in kernels(name):
@@ -67,6 +68,7 @@ def test_half_types_stay() -> None:
     assert set(casts.findall(wide)) == {("truncf", "f64 to f16"), ("extf", "f16 to f64")}
 
 
+@pytest.mark.one_in(3)
 @needs_nvrtc
 @pytest.mark.parametrize("name", ["matmul", "argmax", "causal"])
 def test_the_interpreter_and_a_device_agree_on_right_results(name: str) -> None:

@@ -144,6 +144,7 @@ _PTX: dict[str, Callable[[int, int], int]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", _PTX)
 def test_instruction(run: Run, text: str):
     a = np.array([pair[0] for pair in PAIRS], np.uint32)

@@ -79,6 +79,7 @@ def _operands() -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(v).astype(np.float32), np.concatenate(w).astype(np.float32)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("expression", _FUNCTIONS)
 def test_function_is_as_exact_as_cuda_promises(run: Run, expression: str):
     reference, bound = _FUNCTIONS[expression]

@@ -201,6 +201,7 @@ def test_attention_is_one_kernel(attention: Attention, inputs: Inputs) -> None:
     assert_right(module, attention, inputs)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("attention", "inputs", "conditions"),
     [
@@ -287,6 +288,7 @@ def test_a_single_row() -> None:
     assert_right(online(plain, inputs), plain, inputs)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("attention", [with_weights, with_largest, with_total])
 def test_values_of_rows_are_kept(attention: Attention) -> None:
     inputs = tensors()
@@ -305,6 +307,7 @@ LARGE = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("attention", "shapes", "dtype"), LARGE)
 def test_large_attention_is_one_kernel(
     attention: Attention, shapes: Sequence[tuple[int, ...]], dtype: torch.dtype

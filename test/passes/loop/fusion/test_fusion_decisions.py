@@ -293,6 +293,7 @@ FREE: list[tuple[Callable[..., Any], tuple[Shape, ...]]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("program", "shapes"), FREE)
 def test_transposes_and_broadcasts_are_free(
     program: Callable[..., Any], shapes: tuple[Shape, ...]
@@ -315,6 +316,7 @@ DECIDED: list[tuple[Callable[..., Any], tuple[Shape, ...]]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("program", "shapes"), DECIDED)
 def test_fused_values_are_not_cut(program: Callable[..., Any], shapes: tuple[Shape, ...]) -> None:
     assert "cut-recompute" in TO_LOOP

@@ -117,6 +117,7 @@ STEPS: list[tuple[Function, Inputs]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("function", "inputs"), STEPS)
 @pytest.mark.parametrize("step", ["one-pass-softmax", "drop-second-maximum"])
 def test_shifts_of_steps_are_kept(function: Function, inputs: Inputs, step: str) -> None:

@@ -117,6 +117,7 @@ def test_a_split_leaves_every_block_two_chunks():
         assert tiling.split == 1 or 2 * tiling.split * tiling.bk <= 256
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -153,6 +154,7 @@ def test_the_problem_of_an_expression(text: str, expected: Attention):
     assert "share-scores" in found.pipeline()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "type", "sizes"),
     [

@@ -34,6 +34,7 @@ def kernel_of(text: str) -> loop.KernelOp:
     return kernel
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_pinning_the_planners_choice_changes_nothing(program: str) -> None:
     kernel = kernel_of(program)
@@ -85,6 +86,7 @@ PINS = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("program", "pin"), PINS)
 def test_a_pin_is_kept_and_the_rest_fits(program: str, pin: str) -> None:
     kernel = kernel_of(program)
@@ -97,6 +99,7 @@ def test_a_pin_is_kept_and_the_rest_fits(program: str, pin: str) -> None:
     assert asked.parameters.items() <= done.parameters.items()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
