@@ -22,6 +22,7 @@ from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
 from tilewright.proof.claim import Claim
 from tilewright.proof.formulas import All, Variables, constant, equal, same_truth, within
 from tilewright.proof.points import NotCoveredError, Point, name_of
+from tilewright.proof.scope import with_values
 from tilewright.proof.solver import Solver
 
 
@@ -60,8 +61,8 @@ def _at_first(
     subscripts: Sequence[AffineExpr], coordinates: Sequence[AffineExpr], variables: Variables
 ) -> Sequence[AffineExpr]:
     """Return the subscripts of the slab's first element."""
-    dims = map(AffineExpr.dimension, range(len(variables.names)))
-    exprs = [constant(0) if dim in coordinates else dim for dim in dims]
+    positions = [dim.position for dim in coordinates if isinstance(dim, AffineDimExpr)]
+    exprs = with_values(variables, dict.fromkeys(positions, constant(0)))
     return [expr.replace_dims_and_symbols(exprs, ()) for expr in subscripts]
 
 

@@ -27,6 +27,7 @@ from tilewright.proof.formulas import (
     replaced,
     within,
 )
+from tilewright.proof.scope import with_values
 from tilewright.proof.smtlib import script
 from tilewright.proof.solver import Solver
 
@@ -113,9 +114,7 @@ class Covering(Obligation):
         return self._with_steps(way, dict(zip(way.axes, map(constant, steps), strict=True)))
 
     def _with_steps(self, way: Way, chosen: Mapping[int, AffineExpr]) -> Formula:
-        unchosen = map(AffineExpr.dimension, range(len(self.variables.names)))
-        exprs = [chosen.get(at, expr) for at, expr in enumerate(unchosen)]
-        return replaced(self._filled(way), exprs)
+        return replaced(self._filled(way), with_values(self.variables, chosen))
 
     def _guesses_at(self, missed: Sequence[int], solver: Solver) -> tuple[Sequence[Formula], str]:
         """

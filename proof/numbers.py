@@ -53,7 +53,10 @@ def as_quotients(exprs: Sequence[AffineExpr], ranges: Sequence[Range]) -> Sequen
 
 
 def _linear(expr: AffineExpr) -> _Linear | None:
-    """Return a sum without divisions, or None."""
+    """
+    Return a sum without divisions, or None. `dialects.index.sum_of` is not used: proofs must not
+    trust the simplifications of the compiler that they check.
+    """
     match expr:
         case AffineConstantExpr(value):
             return _Linear({}, value)

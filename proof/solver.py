@@ -35,7 +35,7 @@ class Solver:
 
     def __init__(self, steps: int = STEPS):
         """Create a solver that gives up a question after `steps`."""
-        self._z3 = _imported()
+        self._z3 = load_z3()
         self._context, self._steps = self._z3.Context(), steps
 
     def find(self, names: Sequence[str], formulas: Sequence[Formula]) -> Found:
@@ -53,13 +53,9 @@ class Solver:
         return Found([known.get(name, 0) for name in names])
 
 
-def check_available() -> None:
-    """Raise `UsageError` if z3 is not installed."""
-    _imported()
-
-
 @cache
-def _imported() -> Any:
+def load_z3() -> Any:
+    """Return the module of z3; raises `UsageError` if it is not installed."""
     try:
         return import_module("z3")
     except ImportError as err:

@@ -66,7 +66,7 @@ def test_a_range_is_one_of_natural_numbers():
 
 def test_without_z3_one_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "z3", None)
-    solver._imported.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    solver.load_z3.cache_clear()
     with pytest.raises(UsageError, match=r"proofs need the solver z3 \(pip install .*\[prove\]"):
         Solver()
-    solver._imported.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    solver.load_z3.cache_clear()

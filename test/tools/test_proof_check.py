@@ -6,6 +6,7 @@ from proved import changed
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from tilewright.dialects.loop import KernelOp
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import expanded, passes_of
@@ -59,9 +60,9 @@ def test_each_pass_to_tile_ir_is_proved(capsys: pytest.CaptureFixture[str]):
     class Counted(ProofChecker):
         """Checker that notes the passes that changed a kernel."""
 
-        def _check(self, kernel: object, name: str) -> None:
+        def _check(self, kernel: KernelOp, name: str) -> None:
             checked.append(name)
-            super()._check(kernel, name)  # pyright: ignore[reportArgumentType]
+            super()._check(kernel, name)
 
     PassManager(context(), Counted()).run(module(NEST), [*expanded(passes_of("to-tile"))])
     assert {"tileify", "blockify-launch", "stage-inputs", "register-tile"} <= {*checked}

@@ -65,7 +65,6 @@ def run(args: argparse.Namespace, cases: Sequence[PublishedCase]) -> int:
     """
     name = args.target or DEFAULT_TARGET
     product = target_named(name).product
-    check_path(args.json)
     if args.plot is not None:
         need_matplotlib(args.plot)
         check_path(args.plot)

@@ -16,7 +16,7 @@ from tilewright.errors import UsageError, counted
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.proof.answer import Answer, Obligation, Outcome
 from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel, text_of
-from tilewright.proof.solver import check_available
+from tilewright.proof.solver import load_z3
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
@@ -32,7 +32,7 @@ SCHEMA = 1
 def run(args: argparse.Namespace) -> int:
     """Print the answers, write the certificates, and return 0 if every kernel is proved, else 1."""
     check_path(args.json)
-    check_available()
+    load_z3()
     target, found = target_for(args.target), list[Certificate]()
     with progress() as report_stage:
         db = database_of(args)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from gpu_checks.places import RESULTS
-from needs import needs_nvrtc
+from needs import needs_nvdisasm, needs_nvrtc
 
-from tilewright.codegen.report.disassemble import NvdisasmUnavailable, find_nvdisasm
+from tilewright.codegen.report.disassemble import NvdisasmUnavailable
 from tilewright.tools.bench.known_errors import KNOWN_ERRORS
 
 from ..conftest import Tilewright
@@ -34,8 +34,6 @@ UNCLEAR = {**RELU, "name": "relu.2", "op": "scan", "left_out": "its dtype is not
 
 NO_TIME = "its published time eager is no positive number"
 
-needs_clock = pytest.mark.skipif(find_nvdisasm() is None, reason="needs nvdisasm")
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -56,7 +54,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 @needs_nvrtc
-@needs_clock
+@needs_nvdisasm
 def test_estimates_beside_published_times(path: Path, tilewright: Tilewright) -> None:
     code, out, err = tilewright("bench", "--published", str(path), "--json", "out.json")
     assert code == 0, err
