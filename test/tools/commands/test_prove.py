@@ -113,9 +113,8 @@ def test_without_z3_the_error_names_the_extra(
     tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "z3", None)
-    imported = solver._imported  # pyright: ignore[reportPrivateUsage]
-    imported.cache_clear()
+    solver.load_z3.cache_clear()
     code, out, err = tilewright("prove", "-c", "torch.randn(4) + 1")
-    imported.cache_clear()
+    solver.load_z3.cache_clear()
     remedy = "pip install 'tilewright[prove]'"
     assert (code, out, err) == (2, "", f"error: proofs need the solver z3 ({remedy})\n")
