@@ -61,6 +61,10 @@ class Access:
     """True for a volatile load whose value is data rather than a flag: `lockstep.py`."""
     vector: int = 1
     """Number of elements, of `size / vector` bytes each, that are accessed one by one."""
+    dropped: tuple[int, ...] = ()
+    """
+    Numbers of the loaded elements that no instruction reads: compilers load them to fill a vector.
+    """
 
     @property
     def element(self) -> int:

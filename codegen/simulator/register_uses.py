@@ -4,6 +4,7 @@ Registers that an instruction reads and writes, and registers to which values lo
 memory can flow.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
 from tilewright.codegen.simulator.kernel import Kernel
@@ -42,6 +43,17 @@ def followed(kernel: Kernel) -> set[str]:
             if instruction.root != "ld" and found.intersection(names(instruction.operands[1:])):
                 found.update(targets(instruction))
     return found
+
+
+def read_registers(kernel: Kernel) -> frozenset[str]:
+    """Return the registers whose values some instruction reads."""
+    named: Counter[str] = Counter()
+    for instruction in kernel.instructions:
+        named.update(names(instruction.operands))
+        named.subtract(targets(instruction))
+        if instruction.predicate is not None:
+            named.update(names([instruction.predicate.register]))
+    return frozenset(name for name, count in named.items() if count > 0)
 
 
 def targets(instruction: Instruction) -> list[str]:

@@ -217,17 +217,17 @@ class SharedMemory:
         if self._meets_copies(touch):
             self._check_in_flight(touch)
         if mode is Mode.OBJECT:
-            self._check_written(touch)
+            self._check_written(touch, access)
             self.races.use_object(touch)
             return
         if mode is not Mode.MAKE:
             self.mbarriers.check(touch, mode)
         if mode is Mode.LOAD:
-            self._check_written(touch)
+            self._check_written(touch, access)
             self.races.read(touch, access if access.strong is not None else None)
             return
         if mode is Mode.ATOMIC:
-            self._check_written(touch)
+            self._check_written(touch, access)
         if mode is Mode.ATOMIC or access.strong is not None:
             self.races.update(touch, access)
             return
@@ -235,9 +235,9 @@ class SharedMemory:
         if mode is Mode.COPY:
             self._start_copy(touch)
 
-    def _check_written(self, touch: Touch) -> None:
+    def _check_written(self, touch: Touch, access: Access) -> None:
         """
-        Report a read of bytes that no thread wrote.
+        Report a read of bytes that no thread wrote, apart from elements that the load drops.
 
         The loaded words are compared first, as this is faster than a look-up of each cell's writer.
         """
@@ -245,18 +245,25 @@ class SharedMemory:
             values = np.take(self.block.items(touch.size), touch.offsets // touch.size, mode="clip")
             if not (values.view(np.uint32) == _POISON).any():
                 return
-        unwritten = self.races.written[touch.cells] == 0
+        cells = touch.cells[:, self._cells_read(access)] if access.dropped else touch.cells
+        unwritten = self.races.written[cells] == 0
         if not unwritten.any():
             return
-        row = int(np.nonzero(unwritten)[0][0])
+        row, column = (int(at[0]) for at in np.nonzero(unwritten))
         lane = int(touch.lanes[row])
-        offset = int(touch.cells[row, 0]) * self._granule % self.layout.size
+        offset = int(cells[row, column]) * self._granule % self.layout.size
         self._findings.add(
             Kind.UNINITIALISED,
             touch.line,
             f"{self._geometry.name(lane)} reads byte {offset} of shared memory, "
             "which no thread wrote",
         )
+
+    def _cells_read(self, access: Access) -> list[int]:
+        """Return the cells of an access, counted from its first, whose elements are read."""
+        each = access.element // self._granule
+        read = (n for n in range(access.vector) if n not in access.dropped)
+        return [n * each + cell for n in read for cell in range(each)]
 
     def _check_in_flight(self, touch: Touch) -> None:
         copier = self._copier[touch.cells]

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from tilewright.codegen.simulator.mbarriers import MBarriers
 from tilewright.codegen.simulator.memory import Space
 from tilewright.codegen.simulator.operands import Instruction
 from tilewright.codegen.simulator.order import Order
+from tilewright.codegen.simulator.register_uses import read_registers
 from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.tensor_map import TensorMap
@@ -55,6 +57,11 @@ class Unit:
     undefined: Undefined
     fma: FusedMultiplyAdd
     matrix_sums: MatrixSums
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """Names of the registers whose values some instruction reads."""
+        return read_registers(self.kernel)
 
 
 Builder = Callable[[Unit, Instruction], Step]

@@ -20,6 +20,7 @@ from tilewright.codegen.simulator.operands import (
     Symbol,
     Vector,
 )
+from tilewright.codegen.simulator.register_uses import names
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.scopes import scope_of
 from tilewright.codegen.simulator.unit import Builder, Step, Unit, modifiers, unknown
@@ -124,6 +125,7 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
         observes=strong is not None,
         data=loads_data(unit.kernel, instruction),
         vector=count,
+        dropped=_dropped(unit, target),
     )
     port = Port(unit, instruction, source, access)
     targets = [unit.registers.widened(item, instruction.type) for item in items_of(target)]
@@ -139,6 +141,13 @@ def _load(unit: Unit, instruction: Instruction) -> Step:
                 register[place.lanes.index] = elements[:, number]
 
     return run
+
+
+def _dropped(unit: Unit, target: Operand) -> tuple[int, ...]:
+    """Return the numbers of the elements of a vector operand that no instruction reads."""
+    if not isinstance(target, Vector):
+        return ()
+    return tuple(n for n, item in enumerate(target.items) if unit.read.isdisjoint(names([item])))
 
 
 def _load_one(port: Port, target: Values, element: np.dtype) -> Step:
