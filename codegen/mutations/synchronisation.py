@@ -6,7 +6,6 @@ from functools import partial
 from itertools import chain
 
 from xdsl.dialects import scf
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -14,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.codegen.mutations.mutation import Mutation, Rules, dropped, insert_before, is_local
 from tilewright.dialects import kernel, loop
+from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.kernel.barrier import MeetingOp
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.ring import FillOp
@@ -160,10 +160,12 @@ def _fills_again(op: FillOp) -> bool:
     """
     assert isinstance(op.ring.type, kernel.RingType)
     around = op.parent_op()
-    steps = around.ub.owner if isinstance(around, scf.ForOp) else None
-    if not isinstance(steps, ConstantOp) or not isinstance(steps.value, IntegerAttr):
+    if not isinstance(around, scf.ForOp):
         return True
-    return steps.value.value.data > op.ring.type.depth.data
+    first, last = range_of_value(around.lb), range_of_value(around.ub)
+    if first is None or last is None:
+        return True
+    return last.high - first.low > op.ring.type.depth.data
 
 
 def _waits_for_less(op: kernel.RingWaitOp) -> Iterator[Mutation]:
