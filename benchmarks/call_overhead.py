@@ -27,7 +27,7 @@ from rich.console import Console
 
 import tilewright
 from tilewright.api import CompiledProgram
-from tilewright.codegen.runtime import tensors
+from tilewright.codegen.runtime import loaded_plan, tensors
 from tilewright.codegen.runtime.gpu_backend import GpuBackend
 from tilewright.codegen.runtime.loaded_plan import LoadedPlan
 from tilewright.frontend.expression import parse_expression
@@ -120,7 +120,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--calls", type=int, default=5000, help="calls in each round (5000)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     args = parser.parse_args(argv)
-    with patch.object(tensors, "ALIGNMENT", _OF_CPU):
+    with (
+        patch.object(loaded_plan, "ALIGNMENT", _OF_CPU),
+        patch.object(tensors, "ALIGNMENT", _OF_CPU),
+    ):
         rows = [*measured(args.only, args.calls)]
     columns = ["launches", "inputs", "plan", "moved", "program"]
     table = figures_table("microseconds of a call, without the driver", "program", columns)

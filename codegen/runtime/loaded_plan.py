@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from tilewright.codegen.kernel_texts import kernel_texts
 from tilewright.codegen.launch_plan import Launch, Plan
 from tilewright.codegen.runtime.driver import Driver, DriverError, Function
-from tilewright.codegen.runtime.tensors import Stream, current_stream, loaders, maker
+from tilewright.codegen.runtime.tensors import Stream, aligned, current_stream, loaders, maker
 from tilewright.codegen.runtime.workspace import GRAPH_FROM, Workspace, new_results
 from tilewright.codegen.target_limits import check_launches
+from tilewright.dialects.buffer_plan import ALIGNMENT
 
 
 class _Captured(NamedTuple):
@@ -42,9 +43,10 @@ class LoadedPlan:
         self.plan = plan
         self.driver = driver
         self._graph_from = graph_from
-        self._loaders = loaders(plan, driver.device)
+        self._inputs = [(*loader.fit, loader) for loader in loaders(plan, driver.device)]
         new = new_results(plan)
-        self._makers = [maker(plan.buffers[number], driver.device) for number in new]
+        types = [plan.buffers[number] for number in new]
+        self._makers = [(maker(type, driver.device), type) for type in types]
         self._written = sorted(plan.written)
         self._results = _results(plan, [*range(len(plan.inputs)), *new])
         self._workspaces: dict[int, Workspace] = {}
@@ -62,22 +64,44 @@ class LoadedPlan:
         plan writes in place: it is the given tensor. With `step_by_step` the call waits for each
         kernel, so that an error names the kernel that failed.
         """
-        if len(tensors) != len(self._loaders):
+        if len(tensors) != len(self._inputs):
             self.plan.check_number(len(tensors))
         stream = current_stream(self.driver.device)
-        placed: list[Any] = []  # A comprehension would cost a call in Python 3.11.
-        for loader, tensor in zip(self._loaders, tensors, strict=True):
-            placed.append(loader.load(tensor, stream.is_capturing))
-        for make in self._makers:
-            placed.append(make())
+        # A function or a comprehension for each part would cost a call each in Python 3.11.
+        placed: list[Any] = []
+        addresses: list[int] = []
+        for tensor, (shape, dtype, device, alignment, loader) in zip(
+            tensors, self._inputs, strict=True
+        ):
+            address = tensor.data_ptr()
+            if (
+                tensor.shape != shape
+                or tensor.dtype is not dtype
+                or address % alignment
+                or not tensor.is_contiguous()
+                or tensor.device != device
+                or tensor.is_neg()
+            ):
+                tensor = loader.copy_of(tensor, stream.is_capturing)
+                address = tensor.data_ptr()
+            placed.append(tensor)
+            addresses.append(address)
+        for make, type in self._makers:
+            tensor = make()
+            address = tensor.data_ptr()
+            if address % ALIGNMENT:
+                tensor = aligned(tensor, type)
+                address = tensor.data_ptr()
+            placed.append(tensor)
+            addresses.append(address)
         if self.plan.launches:
-            addresses = tuple([tensor.data_ptr() for tensor in placed])
-            self._launch(addresses, stream, step_by_step)
+            self._launch(tuple(addresses), stream, step_by_step)
         if self._written:
             _count_writes([placed[number] for number in self._written])
-        return [
-            placed[at].detach().clone() if copied else placed[at] for at, copied in self._results
-        ]
+        results: list[Any] = []
+        for at, copied in self._results:
+            results.append(placed[at].detach().clone() if copied else placed[at])
+        return results
 
     def _launch(self, addresses: tuple[int, ...], stream: Stream, step_by_step: bool) -> None:
         self.driver.enter()

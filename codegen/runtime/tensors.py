@@ -37,27 +37,40 @@ def current_stream(device: str) -> Stream:
 
 def new_tensor(type: ArrayType, device: str) -> Any:
     """Return a new uninitialised tensor at an address that is a multiple of 256 bytes."""
-    return maker(type, device)()
+    return aligned(maker(type, device)(), type)
 
 
 def maker(type: ArrayType, device: str) -> Callable[[], Any]:
-    """Return a function that makes a `new_tensor` at each call."""
+    """Return a function that makes a new uninitialised tensor at each call."""
     import torch
 
-    dtype, where = getattr(torch, type.dtype.name), torch.device(device)
-    # `empty_like` is faster than `empty`, which parses a shape, a dtype and a device.
-    like = torch.empty((), dtype=dtype, device=where).expand(type.shape)
-    empty = partial(torch.empty_like, like, memory_format=torch.contiguous_format)
+    # `empty_like` is faster than `empty`, which parses a shape, a dtype and a device, and it needs
+    # the tensor's shape and strides alone, not its memory.
+    like = torch.empty(type.shape, dtype=getattr(torch, type.dtype.name), device=device)
+    like.untyped_storage().resize_(0)
+    return partial(torch.empty_like, like)
 
-    def make() -> Any:
-        tensor = empty()
-        if not tensor.data_ptr() % ALIGNMENT:
-            return tensor
-        room = torch.empty(type.bytes + ALIGNMENT, dtype=torch.uint8, device=where)
-        start = -room.data_ptr() % ALIGNMENT
-        return room[start : start + type.bytes].view(dtype).view(type.shape)
 
-    return make
+def aligned(tensor: Any, type: ArrayType) -> Any:
+    """Return a new tensor, or another if its address is not a multiple of 256 bytes."""
+    import torch
+
+    if not tensor.data_ptr() % ALIGNMENT:
+        return tensor
+    room = torch.empty(type.bytes + ALIGNMENT, dtype=torch.uint8, device=tensor.device)
+    start = -room.data_ptr() % ALIGNMENT
+    return room[start : start + type.bytes].view(tensor.dtype).view(type.shape)
+
+
+class Fit(NamedTuple):
+    """Properties of the tensors that kernels can read as an input, without a copy."""
+
+    shape: Any
+    """Shape, as a `torch.Size`; None if all tensors are copied."""
+    dtype: Any
+    device: Any
+    alignment: int
+    """Number of bytes of which the address is a multiple."""
 
 
 def loaders(plan: Plan, device: str) -> list["Loader"]:
@@ -84,28 +97,18 @@ class Loader:
         self._dtype = getattr(torch, self._type.dtype.name)
         self._device = torch.device(device)
         self._axes = plan.permuted.get(number)
-        self._alignment = plan.alignments[number]
+        shape = self._shape if self._axes is None else None
+        self.fit = Fit(shape, self._dtype, self._device, plan.alignments[number])
         is_own = number in plan.source_names or number in plan.permuted
         self._is_cached = is_own and number not in plan.written
         self._cached: _CachedCopy | None = None
         self._captured: list[_CachedCopy] = []
 
-    def load(self, tensor: Any, is_capturing: bool = False) -> Any:
-        """
-        Return `tensor` if kernels can read it, else a copy. Raises `UsageError` for another shape
-        or dtype.
-        """
+    def copy_of(self, tensor: Any, is_capturing: bool = False) -> Any:
+        """Return a copy that kernels can read. Raises `UsageError` for another shape or dtype."""
         if tensor.shape != self._shape or tensor.dtype is not self._dtype:
             given = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
             raise self._plan.mismatch(self._number, given)
-        if (
-            self._axes is None
-            and not tensor.data_ptr() % self._alignment
-            and tensor.is_contiguous()
-            and tensor.device == self._device
-            and not tensor.is_neg()
-        ):
-            return tensor
         if not self._is_cached or tensor.is_inference():
             return self._copied(tensor)
         cached, key = self._cached, _key(tensor)

@@ -61,7 +61,7 @@ class Workspace:
 
     def run(self, addresses: tuple[int, ...], stream: int) -> None:
         """Queue all steps. `addresses` are those of the inputs, then those of `new_results`."""
-        bound = self._bound_to(addresses)
+        bound = self._bindings.get(addresses) or self._bound_to(addresses)
         if self._graph is not None and self._is_updated(self._graph, bound):
             self._graph(stream)
             return

@@ -338,14 +338,14 @@ def test_copies_for_a_users_graph(compile: Compile):
     plan = compile(module, rows(3, 5)).plan
     loader = Loader(plan, next(iter(plan.permuted)), "cpu")
     weight = module.w.detach()
-    captured = loader.load(weight, is_capturing=True)
-    own = loader.load(weight)
+    captured = loader.copy_of(weight, is_capturing=True)
+    own = loader.copy_of(weight)
     assert own is not captured
-    assert loader.load(weight, is_capturing=True) is own
+    assert loader.copy_of(weight, is_capturing=True) is own
     address, graphs = own.data_ptr(), ref(own)
     del own
     weight.mul_(2)
-    assert loader.load(weight).data_ptr() != address
+    assert loader.copy_of(weight).data_ptr() != address
     assert graphs() is not None
 
 
