@@ -44,8 +44,8 @@ def maker(type: ArrayType, device: str) -> Callable[[], Any]:
     """Return a function that makes a new uninitialised tensor at each call."""
     import torch
 
-    # `empty_like` is faster than `empty`, which parses a shape, a dtype and a device, and it needs
-    # the tensor's shape and strides alone, not its memory.
+    # `empty_like` is faster than `empty`, which parses a shape, a dtype and a device. It needs no
+    # memory of the other tensor.
     like = torch.empty(type.shape, dtype=getattr(torch, type.dtype.name), device=device)
     like.untyped_storage().resize_(0)
     return partial(torch.empty_like, like)
