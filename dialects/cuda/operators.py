@@ -31,6 +31,7 @@ _OPERATORS = {operator: BinaryOperatorAttr(operator) for operator in BinaryOpera
 
 _COMPARISONS = {comparison: ComparisonAttr(comparison) for comparison in Comparison}
 
+_LOGICAL = (BinaryOperator.AND, BinaryOperator.OR)
 _BITWISE = (BinaryOperator.BIT_AND, BinaryOperator.BIT_OR, BinaryOperator.BIT_XOR)
 
 
@@ -50,8 +51,8 @@ class BinaryOp(InfixOp):
     """
     Arithmetic, bitwise or logical operator: `a + b`, `a - b`, `a * b`, `a / b`, `a % b`.
 
-    Integers also have `a & b`, `a | b`, `a ^ b`; bool has `a && b`, `a || b` only. No operator
-    takes half types, nor integers narrower than int.
+    Integers also have `a & b`, `a | b`, `a ^ b`; bool has these, `a && b` and `a || b` only. No
+    operator takes half types, nor integers narrower than int.
 
     ```mlir
     %2 = cuda.binary add %0, %1 : f32
@@ -70,8 +71,9 @@ class BinaryOp(InfixOp):
 
     def verify_(self) -> None:
         operator, type = self.operator.data, self.result.type
-        is_logical = operator in (BinaryOperator.AND, BinaryOperator.OR)
-        if is_logical != (type == i1) or type not in COMPUTED:
+        takes_bools = operator in (*_LOGICAL, *_BITWISE)
+        is_wrong = not takes_bools if type == i1 else operator in _LOGICAL
+        if is_wrong or type not in COMPUTED:
             raise VerifyException(f"'{operator}' does not take {type}; cast its operands")
         if operator is BinaryOperator.REM and not isinstance(type, IntegerType):
             raise VerifyException("'rem' takes integers; call fmodf for floats")

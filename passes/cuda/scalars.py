@@ -55,10 +55,11 @@ _ON_INTEGERS: Table = {
     arith.XOrIOp: BinaryOperator.BIT_XOR,
 }
 
+# `a && b` would be a branch, behind which loads of later steps wait.
 _ON_BOOLS: Table = {
-    arith.AndIOp: BinaryOperator.AND,
-    arith.OrIOp: BinaryOperator.OR,
-    arith.MuliOp: BinaryOperator.AND,
+    arith.AndIOp: BinaryOperator.BIT_AND,
+    arith.OrIOp: BinaryOperator.BIT_OR,
+    arith.MuliOp: BinaryOperator.BIT_AND,
 }
 
 _OPERATORS: dict[Attribute, Table] = {

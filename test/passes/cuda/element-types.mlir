@@ -48,3 +48,20 @@ kernel.func grid 1 block 32 @integers(%x: memref<32xui8>) -> (%out: memref<32xi1
   %r = arith.cmpi ult, %s, %w : i32
   loop.store %r, %out[%t] : memref<32xi1>
 }
+
+// Bools are joined without branches, behind which later loads would wait.
+// CHECK-LABEL: bools(
+// CHECK: out[t] = ((a < 1.0f) & (b < 1.0f)) | (a == b);
+kernel.func grid 1 block 32 @bools(%x: memref<32xf32>, %y: memref<32xf32>)
+    -> (%out: memref<32xi1>) {
+  %t = kernel.thread_id
+  %one = arith.constant 1.0 : f32
+  %a = loop.load %x[%t] : memref<32xf32>
+  %b = loop.load %y[%t] : memref<32xf32>
+  %c = arith.cmpf olt, %a, %one : f32
+  %d = arith.cmpf olt, %b, %one : f32
+  %e = arith.cmpf oeq, %a, %b : f32
+  %both = arith.andi %c, %d : i1
+  %any = arith.ori %both, %e : i1
+  loop.store %any, %out[%t] : memref<32xi1>
+}

@@ -5,6 +5,7 @@ Monoids of all types, scans and data as indices, from Loop IR to the simulator.
 Results are compared with those of the interpreter, with all checks.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from needs import needs_nvrtc
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from tilewright.codegen.printer import cuda_source, kernels_of
@@ -38,13 +40,18 @@ SHARED, WARPS, SHUFFLE = (
 )
 
 
+def cuda_of(text: str, pipeline: str) -> ModuleOp:
+    """Lower the kernel @k of `text` to CUDA IR."""
+    module = Parser(context(), text).parse_module()
+    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
+    return converted(str(module))
+
+
 def simulated(
     text: str, pipeline: str, inputs: Sequence[Array], outputs: Sequence[Array]
 ) -> Report:
     """Lower the kernel @k of `text` and run it; it fills `outputs`."""
-    module = Parser(context(), text).parse_module()
-    PassManager(context()).run(module, parse_pipeline(pipeline, available_passes()))
-    cuda = converted(str(module))
+    cuda = cuda_of(text, pipeline)
     (kernel,) = kernels_of(cuda)
     return simulate(
         compile_clean(cuda_source(cuda)),
@@ -165,6 +172,13 @@ def test_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None
 @pytest.mark.parametrize(("monoid", "element", "pipeline"), chessboard(*BEST, odd=True))
 def test_other_positions_of_the_best(monoid: str, element: str, pipeline: str) -> None:
     check_best(monoid, element, pipeline)
+
+
+def test_the_best_is_chosen_without_branches() -> None:
+    """A branch would keep the loads of later steps behind it."""
+    ptx = compile_clean(cuda_source(cuda_of(arg_fold("argmax", "f32"), LINE)))
+    branches = [line for line in ptx.splitlines() if re.search(r"\bbra\b", line)]
+    assert len(branches) <= 2, branches  # of the loop, and around threads beyond the last row
 
 
 SCAN = """
