@@ -117,7 +117,16 @@ def _prefix(machine: Machine, op: PrefixOp) -> None:
     if before is not None:
         joined = join(monoid, before, joined)
     machine.running[op] = [value[-1] for value in joined]
+    if op.is_exclusive:
+        start = before or identities(machine.types, op.monoid, op.results_.types)
+        joined = [_delayed(value, first) for value, first in zip(joined, start, strict=True)]
     machine.define(op, *joined)
+
+
+def _delayed(values: Array, first: Array) -> Array:
+    """Return the values of the step before each step, and `first` for the first step."""
+    start = np.broadcast_to(np.asarray(first, values.dtype), values.shape[1:])
+    return np.concatenate([start[None], values[:-1]])
 
 
 def _index(machine: Machine, op: IndexOp) -> None:

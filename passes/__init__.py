@@ -27,6 +27,7 @@ _PASSES: dict[str, str] = {
     "decide-fusion": "loop.fusion.decide_fusion:DecideFusionPass",
     "lift": "loop.lift:LiftPass",
     "inline-elementwise": "loop.fusion.inline_elementwise:InlineElementwisePass",
+    "exclusive-scan": "loop.fusion.exclusive_scan:ExclusiveScanPass",
     "fuse-epilogue": "loop.fusion.fuse_epilogue:FuseEpiloguePass",
     "fuse-scores": "loop.fusion.fuse_scores:FuseScoresPass",
     "fuse-parts": "loop.fusion.fuse_parts:FusePartsPass",

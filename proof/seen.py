@@ -127,5 +127,6 @@ def _opened(outer: Joined, op: Join) -> Joined:
     if isinstance(op, ReduceOp) and op.is_bounded:
         facts += scope.holds(op.done_where)
     if isinstance(op, PrefixOp):
-        facts += [NonNegative(outer.scope.axes[axis] - scope.axes[axis]) for axis in axes]
+        least = 1 if op.is_exclusive else 0  # steps from a term to the prefix that has it
+        facts += [NonNegative(outer.scope.axes[axis] - scope.axes[axis] - least) for axis in axes]
     return Joined(outer.monoid, terms, scope, [*outer.axes, *positions], facts)

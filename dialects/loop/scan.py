@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i64
 from xdsl.ir import BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -15,6 +15,7 @@ from xdsl.irdl import (
     base,
     eq,
     irdl_op_definition,
+    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -80,10 +81,13 @@ class ScanOp(AxesOp):
 @irdl_op_definition
 class PrefixOp(IRDLOperation):
     """
-    Inclusive prefix: its operands at all steps of the scan up to the present one, combined.
+    Prefix: its operands at all steps of the scan up to the present one, combined.
+
+    An `exclusive` prefix leaves the present step out; in the first step it is the identity.
 
     ```mlir
     %sum = loop.prefix %v with add : f32
+    %before = loop.prefix %v with add exclusive : f32
     ```
     """
 
@@ -93,19 +97,29 @@ class PrefixOp(IRDLOperation):
 
     values = var_operand_def(T)
     monoid = prop_def(MonoidAttr)
+    exclusive = opt_prop_def(UnitAttr)
     results_ = var_result_def(T)
 
     # not pure: a loop-invariant value is accumulated at each step, so it must not be hoisted
     traits = traits_def(NoMemoryEffect())
     custom_directives = (WithMonoid,)
-    assembly_format = "$values custom<WithMonoid>($monoid) attr-dict `:` type($values)"
+    assembly_format = (
+        "$values custom<WithMonoid>($monoid) (`exclusive` $exclusive^)? attr-dict `:` type($values)"
+    )
 
-    def __init__(self, values: Sequence[SSAValue], monoid: MonoidAttr):
+    def __init__(
+        self, values: Sequence[SSAValue], monoid: MonoidAttr, *, is_exclusive: bool = False
+    ):
         super().__init__(
             operands=[values],
-            properties={"monoid": monoid},
+            properties={"monoid": monoid, "exclusive": UnitAttr() if is_exclusive else None},
             result_types=[[v.type for v in values]],
         )
+
+    @property
+    def is_exclusive(self) -> bool:
+        """True if the present step is left out."""
+        return self.exclusive is not None
 
     def verify_(self) -> None:
         verify_monoid(self.monoid, list(self.values.types))

@@ -106,6 +106,7 @@ def _planned(name: str) -> Need:
 _NEEDS: Mapping[str, Need] = {
     "expand-scatter": _op(prim.ScatterOp),
     "fuse-rows": _has_maxima_or_two_reductions,
+    "exclusive-scan": _op(loop.ScanOp),
     "fuse-outputs": _op(loop.LaunchOp, 2),
     "fuse-parts": _op(loop.LaunchOp, 2),
     "fuse-online": _finds_maxima,

@@ -34,7 +34,7 @@ TO_TENSOR = (
 )
 
 TO_LOOP = (
-    "lift,fuse-epilogue,inline-elementwise,fuse-epilogue,"
+    "lift,fuse-epilogue,inline-elementwise,exclusive-scan,fuse-epilogue,"
     "fuse-rows{online=true},fuse-outputs,fuse-reduction,"
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "fuse-online,fuse-scores,one-pass-softmax,one-pass-variance,merge-siblings,merge-loops,"

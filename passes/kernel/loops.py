@@ -13,7 +13,7 @@ the loop. Stages with rings are filled by the pipelines of their loop. Files for
 cores and online softmaxes are loaded for the first loop with one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ class Loops:
         emitter: Emitter,
         comments: Commenting,
         staging: Staging,
-        lower_block: Callable[[Block], None],
+        lower_block: Callable[[Block, Container[Operation]], None],
     ):
         self.values, self.emit, self.comments, self.staging = values, emitter, comments, staging
         self.in_rings = set[tile.StageOp]()
@@ -144,7 +144,7 @@ class Loops:
     ) -> None:
         for pipeline in pipelines:
             pipeline.before_step(index)
-        self._lower_block(op.body.block)
+        self._lower_block(op.body.block, ())
         for pipeline in pipelines:
             pipeline.after_step(index)
 
@@ -166,7 +166,7 @@ class Loops:
         if self._totals_of(op) is not None or op.monoid.data.changes_infinity:
             carried = [result for result in op.results if not self._is_array(result)]
             self._carry(carried, self._start_of(op))
-        self._lower_block(op.body.block)
+        self._lower_block(op.body.block, ())
         self.softmax.finish(op)
 
     def lower_yield(self, op: loop.YieldOp) -> None:
@@ -210,7 +210,7 @@ class Loops:
         loops.
         """
         if len(bound) == len(op.body.block.args):
-            self._lower_block(op.body.block)
+            self._lower_block(op.body.block, ())
             return
         axis = op.body.block.args[len(bound)]
         extent = op.axis_extents()[len(bound)]
@@ -231,12 +231,17 @@ class Loops:
         """Lower a scan to a loop that carries the values joined so far for each prefix."""
         start = [v for prefix in op.prefixes for v in self._start(prefix.results, prefix.monoid)]
         results = [r for prefix in op.prefixes for r in prefix.results if not self._is_array(r)]
+        # An exclusive prefix is read before its step is joined.
+        last = [prefix for prefix in op.prefixes if prefix.is_exclusive]
+        others = [each for each in op.body.block.ops if each not in last]
 
         def step(axis: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
             with self.values.scope():
                 self.values.set(op.axis, axis)
                 self._carry(results, carried)
-                self._lower_block(op.body.block)
+                self._lower_block(op.body.block, last)
+                if last:
+                    self._lower_block(op.body.block, others)
                 return [self.values.at(result) for result in results]
 
         self.emit.loop(op.axis_extents()[0], start, step, op.axis.name_hint)

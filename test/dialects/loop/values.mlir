@@ -75,3 +75,13 @@ loop.kernel @reductions(%x: memref<64xi32>, %p: memref<64xi1>) -> (%out: memref<
   } : i32, i64
   loop.store %any, %out[] : memref<i1>
 }
+
+// CHECK-LABEL: loop.kernel @before
+loop.kernel @before(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
+  loop.scan %k in 64 {
+    %0 = loop.load %x[%k] : memref<64xf32>
+    // CHECK: %s = loop.prefix %0 with add exclusive : f32
+    %s = loop.prefix %0 with add exclusive : f32
+    loop.store %s, %out[%k] : memref<64xf32>
+  }
+}

@@ -82,3 +82,38 @@ loop.kernel @registers(%x: memref<40x64xi32>, %w: memref<64xi32>) -> (%out: memr
     }
   }
 }
+
+// An exclusive prefix is stored before its step is joined.
+// CHECK-LABEL: @before
+// CHECK:        scf.for %k = {{.*}} iter_args(%s = {{.*}}) -> (f32) {
+// CHECK-NEXT:     [[X:%[0-9]+]] = loop.load %x[%t, %k] : memref<40x64xf32>
+// CHECK-NEXT:     loop.store %s, %out[%t, %k] : memref<40x64xf32>
+// CHECK-NEXT:     %s_1 = arith.addf %s, [[X]] : f32
+// CHECK-NEXT:     scf.yield %s_1 : f32
+loop.kernel @before(%x: memref<40x64xf32>) -> (%out: memref<40x64xf32>) {
+  tile.launch (%t = thread 40) {
+    loop.scan %k in 64 {
+      %0 = loop.load %x[%t, %k] : memref<40x64xf32>
+      %s = loop.prefix %0 with add exclusive : f32
+      loop.store %s, %out[%t, %k] : memref<40x64xf32>
+    }
+  }
+}
+
+// Two rows a thread: each is read before it is joined.
+// CHECK-LABEL: @rows_before
+// CHECK:        scf.for %k
+// CHECK:          %s_2 = loop.load %s[%r_1] : memref<2xi32, 5 : i64>
+// CHECK-NEXT:     loop.store %s_2, %out[%t * 2 + %r_1, %k] : memref<40x64xi32>
+// CHECK:          %s_3 = loop.load %s[%r_2] : memref<2xi32, 5 : i64>
+// CHECK-NEXT:     %s_4 = arith.addi %s_3, {{.*}} : i32
+// CHECK-NEXT:     loop.store %s_4, %s[%r_2] : memref<2xi32, 5 : i64>
+loop.kernel @rows_before(%x: memref<40x64xi32>) -> (%out: memref<40x64xi32>) {
+  tile.launch (%t = thread 20, %r = register 2) {
+    loop.scan %k in 64 {
+      %0 = loop.load %x[%t * 2 + %r, %k] : memref<40x64xi32>
+      %s = loop.prefix %0 with add exclusive : i32
+      loop.store %s, %out[%t * 2 + %r, %k] : memref<40x64xi32>
+    }
+  }
+}
