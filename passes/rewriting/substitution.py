@@ -213,6 +213,16 @@ def conjunction(masks: Iterable[Access | None]) -> Access | None:
     return (exprs, operands) if exprs else None
 
 
+def masked_load(load: loop.LoadOp, where: Access) -> loop.LoadOp:
+    """
+    Return a new load like `load`, but masked by `where` too; it is not inserted into the IR.
+    """
+    subscripts = load.map.data.results, load.indices
+    new = loop.LoadOp(load.memref, subscripts, conjunction([load.where, where]))
+    new.location, new.result.name_hint = load.location, load.result.name_hint
+    return new
+
+
 def masked_store(store: loop.StoreOp, where: Access) -> loop.StoreOp:
     """
     Return a new store like `store`, but masked by `where` too; it is not inserted into the IR.

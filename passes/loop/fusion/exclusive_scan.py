@@ -42,17 +42,17 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import Access, extent_of, range_of_value
-from tilewright.dialects.index import Range, range_of
+from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import is_computation
+from tilewright.passes.facts.bounds import is_in_bounds
 from tilewright.passes.facts.nest import nest_block, subscripted_dims
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.launch_graph import holds_one_value, is_returned, loads_of, readers
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
 from tilewright.passes.loop.scalar_function import constant
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
-from tilewright.passes.rewriting.substitution import conjunction
+from tilewright.passes.rewriting.substitution import masked_load
 
 RULE = Rule("f", 30, "exclusive_scan")
 
@@ -213,21 +213,8 @@ def _mask_last_step(scan: loop.ScanOp, rewriter: PatternRewriter) -> None:
     (steps,) = scan.axis_extents()
     needed: Access = [AffineExpr.dimension(0) * -1 + (steps - 2)], [scan.axis]
     for load in [op for op in scan.body.block.ops if isinstance(op, loop.LoadOp)]:
-        if scan.axis in load.indices and not _is_in_bounds(load):
-            where = conjunction([load.where, needed])
-            masked = loop.LoadOp(load.memref, (load.map.data.results, load.indices), where)
-            masked.location, masked.result.name_hint = load.location, load.result.name_hint
-            rewriter.replace(load, masked)
-
-
-def _is_in_bounds(load: loop.LoadOp) -> bool:
-    """True if a load is in bounds without its mask."""
-    extents = memref_type(load.memref).get_shape()
-    ranges = [range_of_value(index) for index in load.indices]
-    return all(
-        (found := range_of(expr, ranges)) is not None and found in Range.extent(extent)
-        for expr, extent in zip(load.map.data.results, extents, strict=True)
-    )
+        if scan.axis in load.indices and not is_in_bounds(load):
+            rewriter.replace(load, masked_load(load, needed))
 
 
 class ExclusiveScanPass(ModulePass):

@@ -31,6 +31,7 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.pattern_rewriter import (
     PatternRewriter,
     RewritePattern,
@@ -39,16 +40,18 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import loop
+from tilewright.dialects.axes import Access, extent_of, range_of_value
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
+from tilewright.passes.facts.bounds import is_in_bounds
 from tilewright.passes.facts.nest import (
     FlatNest,
     common_subscript,
     nest_block,
     reads_each_once,
     steps_of,
-    subscripted_dims,
 )
 from tilewright.passes.loop.fusion.fusion_cost import (
     MOST_OUTPUTS,
@@ -60,6 +63,7 @@ from tilewright.passes.loop.fusion.fusion_cost import (
 )
 from tilewright.passes.loop.fusion.fusion_decisions import accepted
 from tilewright.passes.loop.fusion.inline_cost import costliest
+from tilewright.passes.loop.fusion.inverse_subscripts import steps_by_element
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.fusion.kernel_room import reason_not_fitting
 from tilewright.passes.loop.launch_graph import (
@@ -75,7 +79,12 @@ from tilewright.passes.loop.launch_graph import (
 from tilewright.passes.loop.name_kernels import join_names
 from tilewright.passes.loop.plan_index import PlanIndex
 from tilewright.passes.reporting.trace import Rule, is_listening, rewriting, skipped
-from tilewright.passes.rewriting.substitution import Substitution
+from tilewright.passes.rewriting.substitution import (
+    Substitution,
+    conjunction,
+    masked_load,
+    masked_store,
+)
 from tilewright.passes.targeted_pass import TargetedPass
 
 RULE = Rule("f", 2, "fuse_epilogue")
@@ -96,6 +105,21 @@ class Epilogue(NamedTuple):
     """One of the two launches, at whose place a single launch can do the work of both."""
     kept: bool
     """True if the fused kernel must still write the buffer, because others read or return it."""
+
+    @property
+    def steps(self) -> Mapping[SSAValue, AffineExpr] | None:
+        """
+        Axes of the nest as expressions of the element that it reads; None if it reads an element
+        twice, or at several subscripts.
+        """
+        subscript = common_subscript(self.loads)
+        return None if subscript is None else steps_by_element(subscript, self.nest.axes)
+
+    @property
+    def reads_all(self) -> bool:
+        """True if the nest reads all elements of the buffer."""
+        subscript = common_subscript(self.loads)
+        return subscript is not None and reads_each_once(subscript, self.nest.axes)
 
 
 @dataclass
@@ -151,16 +175,30 @@ def _reason_against(
 ) -> str | None:
     """Reason why the epilogue cannot be computed in the kernel `producer`, or None."""
     reader = epilogue.kernel.sym_name.data
-    subscript = common_subscript(epilogue.loads)
-    if subscript is None or not reads_each_once(subscript, epilogue.nest.axes):
+    if epilogue.steps is None:
         return f"{reader} does not read each of its elements once"
-    if any(store.mask is not None for store in _stores(producer, launch, epilogue.buffer)):
-        return f"{reader} reads a buffer that is stored under a mask"
+    if (reason := _reason_against_mask(producer, launch, epilogue)) is not None:
+        return reason
     if epilogue.kept and len(launch.outputs) >= MOST_OUTPUTS:
         return f"with the output of {reader} it would have more than {MOST_OUTPUTS} outputs"
     consumers = [epilogue.launch]
     reason = reason_against_fusion(launch, consumers, plan)
     return reason or reason_not_fitting(launch, consumers, plan, target)
+
+
+def _reason_against_mask(
+    producer: loop.KernelOp, launch: loop.LaunchOp, epilogue: Epilogue
+) -> str | None:
+    """Reason why the epilogue cannot be computed where only some steps store, or None."""
+    reader = epilogue.kernel.sym_name.data
+    stores = _stores(producer, launch, epilogue.buffer)
+    if not epilogue.reads_all and epilogue.kept:
+        return f"{reader} reads some elements of a buffer that is kept"
+    if epilogue.reads_all and all(store.mask is None for store in stores):
+        return None
+    if any(isinstance(op, loop.ToIndexOp) for op in epilogue.nest.body):
+        return f"{reader} has values as indices, and its input is stored under a mask"
+    return None
 
 
 def _stores(kernel: loop.KernelOp, launch: loop.LaunchOp, buffer: SSAValue) -> list[loop.StoreOp]:
@@ -228,13 +266,34 @@ def _at_store(
     Return the ops of the epilogue for the element that `store` stores. `values` maps arguments of
     the epilogue's kernel to the producer's.
     """
-    first = epilogue.loads[0]
-    read = subscripted_dims(first.map.data.results, first.indices)
+    assert epilogue.steps is not None
     stored = {load.result: store.value for load in epilogue.loads}
-    axes = {axis: (store.map.data.results[dim], store.indices) for axis, dim in read.items()}
-    substitution = Substitution({**values, **stored}, dict(axes))
+    element, indices = store.map.data.results, store.indices
+    steps = {a: e.replace_dims_and_symbols(element, ()) for a, e in epilogue.steps.items()}
+    substitution = Substitution({**values, **stored}, {a: (e, indices) for a, e in steps.items()})
+    where = conjunction([store.where, _within(steps, indices)])
     rest = [op for op in epilogue.nest.body if op not in epilogue.loads]
-    return [substitution.clone(op) for op in (*rest, epilogue.nest.store)]
+    ops: list[Operation] = []
+    for op in (*rest, epilogue.nest.store):
+        new = substitution.clone(op)
+        if where is not None and isinstance(new, loop.StoreOp):
+            new = masked_store(new, where)
+        elif where is not None and isinstance(new, loop.LoadOp) and not is_in_bounds(new):
+            new = masked_load(new, where)
+            substitution.values[op.results[0]] = new.result
+        ops.append(new)
+    return ops
+
+
+def _within(steps: Mapping[SSAValue, AffineExpr], indices: Sequence[SSAValue]) -> Access | None:
+    """Return the condition that `steps` are steps of their axes; None if it always holds."""
+    ranges = [range_of_value(index) for index in indices]
+    exprs: list[AffineExpr] = []
+    for axis, step in steps.items():
+        last, found = (extent_of(axis) or 1) - 1, range_of(step, ranges)
+        if found is None or found not in Range(0, last):
+            exprs += [step, step * -1 + last]
+    return (exprs, indices) if exprs else None
 
 
 @dataclass(frozen=True)
