@@ -275,14 +275,20 @@ def _at_store(
     rest = [op for op in epilogue.nest.body if op not in epilogue.loads]
     ops: list[Operation] = []
     for op in (*rest, epilogue.nest.store):
-        new = substitution.clone(op)
-        if where is not None and isinstance(new, loop.StoreOp):
-            new = masked_store(new, where)
-        elif where is not None and isinstance(new, loop.LoadOp) and not is_in_bounds(new):
-            new = masked_load(new, where)
-            substitution.values[op.results[0]] = new.result
-        ops.append(new)
+        ops.append(new := _masked(substitution.clone(op), where))
+        substitution.values.update(zip(op.results, new.results, strict=True))
     return ops
+
+
+def _masked(op: Operation, where: Access | None) -> Operation:
+    """Return an op that runs where `where` holds: `op` itself if it may run anywhere."""
+    if where is None or not isinstance(op, loop.LoadOp | loop.StoreOp):
+        return op
+    if isinstance(op, loop.LoadOp) and is_in_bounds(op):
+        return op
+    masked = masked_load(op, where) if isinstance(op, loop.LoadOp) else masked_store(op, where)
+    op.erase()
+    return masked
 
 
 def _within(steps: Mapping[SSAValue, AffineExpr], indices: Sequence[SSAValue]) -> Access | None:

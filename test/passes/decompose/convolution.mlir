@@ -83,15 +83,29 @@ func.func @same(%x: tensor<4x16xf32>, %w: tensor<8x4x4xf32>) -> tensor<8x16xf32>
   func.return %r : tensor<8x16xf32>
 }
 
-// A transposed convolution gathers: positions between elements are masked.
+// A transposed convolution with a stride: the second step of the second phase is beyond the last.
 // CHECK-LABEL: func.func @transposed(
-// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, (((d2 + (d4 * -1)) + 1) floordiv 2))> where affine_map<(d0, d1, d2, d3, d4) -> ((((d2 + (d4 * -1)) + 1) floordiv 2), ((((d2 + (d4 * -1)) + 1) mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x4x5xf32> -> tensor<2x8x9x4x3xf32>
-// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d3, d1, d4)> : tensor<4x8x3xf32> -> tensor<2x8x9x4x3xf32>
-// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x9x4x3xf32>
-// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x9x4x3xf32>) -> tensor<2x8x9xf32>
-// CHECK-NEXT:    func.return %r_3 : tensor<2x8x9xf32>
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, (d2 + (d5 * -1)))> where affine_map<(d0, d1, d2, d3, d4, d5) -> ((d2 + (d5 * -1)))> else 0.000000e+00 : f32 : tensor<2x4x5xf32> -> tensor<2x8x5x2x4x2xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d1, ((d5 * 2) + d3))> where affine_map<(d0, d1, d2, d3, d4, d5) -> ((((d5 * -2) + (d3 * -1)) + 2))> else 0.000000e+00 : f32 : tensor<4x8x3xf32> -> tensor<2x8x5x2x4x2xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x5x2x4x2xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4, 5] : (tensor<2x8x5x2x4x2xf32>) -> tensor<2x8x5x2xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, d1, ((d2 + 1) floordiv 2), ((d2 + 1) mod 2))> : tensor<2x8x5x2xf32> -> tensor<2x8x9xf32>
+// CHECK-NEXT:    func.return %r_4 : tensor<2x8x9xf32>
 func.func @transposed(%x: tensor<2x4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<2x8x9xf32> {
   %r = torch.conv_transpose1d %x, %w stride [2] padding [1]
       : (tensor<2x4x5xf32>, tensor<4x8x3xf32>) -> tensor<2x8x9xf32>
   func.return %r : tensor<2x8x9xf32>
+}
+
+// Stride and dilation have the divisor 2: half of the positions have no steps.
+// CHECK-LABEL: func.func @spread(
+// CHECK-NEXT:    %r = prim.index_map %x by {{.*}} tensor<2x4x5xf32> -> tensor<2x8x7x4x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d3, d1, d4)> : tensor<4x8x3xf32> -> tensor<2x8x7x4x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x7x4x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x7x4x3xf32>) -> tensor<2x8x7xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, d1, (d2 floordiv 2))> where affine_map<(d0, d1, d2) -> (((d2 mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x8x7xf32> -> tensor<2x8x13xf32>
+func.func @spread(%x: tensor<2x4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<2x8x13xf32> {
+  %r = torch.conv_transpose1d %x, %w stride [2] dilation [2]
+      : (tensor<2x4x5xf32>, tensor<4x8x3xf32>) -> tensor<2x8x13xf32>
+  func.return %r : tensor<2x8x13xf32>
 }
