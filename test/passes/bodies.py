@@ -291,8 +291,9 @@ class Body:
         inner, names = (*axes, axis), [self.fresh("s") for _ in range(3)]
         types = "f32, f32, f32"
         header = f"{', '.join(names)} = loop.reduce {axis.name} in {axis.extent} with softmax"
+        same = self.load(axes)  # in each step
         with self.region(header, f" : {types}"):
-            values = [self.load(inner), self.load(axes), self.value(inner, depth - 1)]
+            values = [self.load(inner), same, self.value(inner, depth - 1)]
             self.line(f"loop.yield {', '.join(values)}{self.where(inner)} : {types}")
         self.offer(names, axes)
         return self.pick(names)
