@@ -67,7 +67,7 @@ class LoadedPlan:
         if len(tensors) != len(self._inputs):
             self.plan.check_number(len(tensors))
         stream = current_stream(self.driver.device)
-        # A function or a comprehension for each part would cost a call each in Python 3.11.
+        # `Fit.takes`, and functions for the other parts, would cost a call each.
         placed: list[Any] = []
         addresses: list[int] = []
         for tensor, (shape, dtype, device, alignment, loader) in zip(

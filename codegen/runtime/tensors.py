@@ -72,6 +72,17 @@ class Fit(NamedTuple):
     alignment: int
     """Number of bytes of which the address is a multiple."""
 
+    def takes(self, tensor: Any) -> bool:
+        """True if `tensor` has these properties, and no gaps, and its values as they are stored."""
+        return (
+            tensor.shape == self.shape
+            and tensor.dtype is self.dtype
+            and not tensor.data_ptr() % self.alignment
+            and tensor.is_contiguous()
+            and tensor.device == self.device
+            and not tensor.is_neg()
+        )
+
 
 def loaders(plan: Plan, device: str) -> list["Loader"]:
     """Return the loader of each input of a plan."""
@@ -103,6 +114,13 @@ class Loader:
         self._is_cached = is_own and number not in plan.written
         self._cached: _CachedCopy | None = None
         self._captured: list[_CachedCopy] = []
+
+    def load(self, tensor: Any) -> Any:
+        """
+        Return `tensor` if kernels can read it, else a copy. Raises `UsageError` for another shape
+        or dtype.
+        """
+        return tensor if self.fit.takes(tensor) else self.copy_of(tensor)
 
     def copy_of(self, tensor: Any, is_capturing: bool = False) -> Any:
         """Return a copy that kernels can read. Raises `UsageError` for another shape or dtype."""

@@ -28,8 +28,9 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects import loop
-from tilewright.dialects.axes import extent_of
+from tilewright.dialects.axes import extent_of, range_of_value
 from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.types import memref_type
 
 
@@ -147,6 +148,16 @@ def only_divided(op: Operation) -> set[SSAValue]:
     exprs = (inner for result in op.map.data.results for inner in result.dfs())
     used = [op.indices[expr.position] for expr in exprs if isinstance(expr, AffineDimExpr)]
     return {index for index in divided if used.count(index) == divided.count(index)}
+
+
+def is_in_bounds(load: loop.LoadOp) -> bool:
+    """True if a load is known to be in bounds without its mask."""
+    extents = memref_type(load.memref).get_shape()
+    ranges = [range_of_value(index) for index in load.indices]
+    return all(
+        (found := range_of(expr, ranges)) is not None and found in Range.extent(extent)
+        for expr, extent in zip(load.map.data.results, extents, strict=True)
+    )
 
 
 class Subscript(NamedTuple):

@@ -45,8 +45,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import is_computation
-from tilewright.passes.facts.bounds import is_in_bounds
-from tilewright.passes.facts.nest import nest_block, subscripted_dims
+from tilewright.passes.facts.nest import is_in_bounds, nest_block, subscripted_dims
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.launch_graph import holds_one_value, is_returned, loads_of, readers
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex

@@ -45,10 +45,10 @@ from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.index import Range, range_of
 from tilewright.dialects.target import Target
 from tilewright.dialects.types import memref_type
-from tilewright.passes.facts.bounds import is_in_bounds
 from tilewright.passes.facts.nest import (
     FlatNest,
     common_subscript,
+    is_in_bounds,
     nest_block,
     reads_each_once,
     steps_of,
