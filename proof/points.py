@@ -39,7 +39,7 @@ class Point:
         """Facts of the axes: each is within its extent, and within the bounds of its loop."""
         self.values = list[Formula]()
         """Facts of the indices that are data."""
-        for around in reversed(_around(op)):
+        for around in reversed(axes_around(op)):
             self._enter(around)
 
     def _enter(self, op: AxesOp) -> None:
@@ -89,7 +89,7 @@ def name_of(value: SSAValue) -> str:
     return f"%{hint}" if hint else f"%arg{value.index}" if isinstance(value, BlockArgument) else "%"
 
 
-def _around(op: Operation) -> list[AxesOp]:
+def axes_around(op: Operation) -> list[AxesOp]:
     """Return the ops with axes around `op`, innermost first."""
     found = list[AxesOp]()
     parent = op.parent_op()

@@ -20,6 +20,7 @@ from tilewright.proof.answer import Obligation
 from tilewright.proof.boxes import box_obligations
 from tilewright.proof.complete import complete_output, complete_share
 from tilewright.proof.distinct import distinct_shares, distinct_stores
+from tilewright.proof.fragments import fragment_obligations
 from tilewright.proof.points import NotCoveredError
 from tilewright.proof.slabs import ring_obligations, slab_obligations
 
@@ -41,8 +42,7 @@ def _kernel(op: KernelOp) -> Iterator[Obligation]:
 
 def _reduce(op: ReduceOp) -> Iterator[Obligation]:
     if op.instruction is not None:
-        raise NotCoveredError(f"{op.name} by({op.instruction})")
-    yield from ()
+        yield from fragment_obligations(op, op.instruction)
 
 
 def _stage(op: StageOp) -> Iterator[Obligation]:

@@ -38,12 +38,6 @@ def test_ops_without_obligations_are_named_and_not_proved():
     assert not found.is_proved
 
 
-def test_matrix_instructions_are_not_covered():
-    folder = Path(__file__).parents[1] / "codegen" / "simulator" / "tile"
-    found = certificate((folder / "matmul_tensor_tn_async.mlir").read_text())
-    assert dict(found.not_covered) == {"loop.reduce by(m16n8k16_bf16)": 1}
-
-
 def test_json_has_the_evidence_of_what_is_not_proved():
     text = (KERNELS / "softmax_100.mlir").read_text()
     wrong = changed(text, "%x[%rb * 4 + %rw, %t * 4 + %v]", "%x[%rb * 4 + %rw, %t * 4 + %v + 1]")
