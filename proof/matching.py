@@ -33,8 +33,9 @@ from tilewright.proof.formulas import (
 from tilewright.proof.scope import UnmatchedError, with_values
 from tilewright.proof.seen import Joined, joined, monoid_of
 from tilewright.proof.smtlib import script
+from tilewright.proof.softmax import softmax_parts
 from tilewright.proof.solver import Solver
-from tilewright.proof.term_pairs import Inner, Pair, Placed, Read
+from tilewright.proof.term_pairs import Inner, Pair, Read
 from tilewright.proof.zeros import is_zero
 
 _UNCOUNTED = (Monoid.MAX, Monoid.MIN, Monoid.AND, Monoid.OR, Monoid.ARGMAX, Monoid.ARGMIN)
@@ -88,27 +89,31 @@ class Matching:
         of their stores. Raises `UnmatchedError` or `UnprovedError`.
         """
         pair = Pair(self.buffers)
-        for ours, theirs in zip(new.terms, old.terms, strict=True):
-            pair.walk(Placed(ours, new.scope), Placed(theirs, old.scope))
+        pair.walk_terms(new, old)
         given = [*given, *pair.given]
         goals = [*pair.goals, *([] if element is None else [equal(element.new, element.old)])]
+        goals += new.needs
         reads = [*([] if element is None else [element]), *pair.reads]
         sides = _Sides(new, old, given, goals, pair.data)
-        forth = self._first_proved(sides, reads)
+        forth = self._first_proved(sides, reads, pair.inner)
         for inner in pair.inner:
             self._inner(inner, forth, [*given, *self._active(new), *inner.guards])
 
     def _active(self, of: Joined) -> Sequence[Formula]:
         """Return the conditions under which a term takes part: others are zeros of a sum."""
-        if of.monoid is not Monoid.ADD or len(of.terms) > 1:
+        is_term_of_sum = of.monoid is Monoid.ADD and len(of.terms) == 1
+        if not is_term_of_sum and not of.is_weighted:
             return of.facts
-        return [*of.facts, Not(is_zero(of.terms[0], of.scope))]
+        return [*of.facts, Not(is_zero(of.terms[-1], of.scope))]
 
-    def _first_proved(self, sides: _Sides, reads: Sequence[Read]) -> Sequence[AffineExpr]:
+    def _first_proved(
+        self, sides: _Sides, reads: Sequence[Read], inner: Sequence[Inner]
+    ) -> Sequence[AffineExpr]:
         """Return the steps of the nest, read from the first or else the last read, if proved."""
         failed = list[Answer]()
+        more = () if self._are_read(sides, reads) else self._reads_within(inner)
         for ordered in (reads, reads[::-1]):
-            guess = self._guess(sides.new, sides.old, ordered)
+            guess = self._guess(sides.new, sides.old, [*ordered, *more])
             answer = self._first_unproved(self._claims(sides, guess))
             if answer is None:
                 return guess.forth
@@ -125,6 +130,27 @@ class Matching:
                 text = script(self.variables.names, claim.question)
                 return Answer(Outcome.UNKNOWN, reason, text)
         return None
+
+    def _are_read(self, sides: _Sides, reads: Sequence[Read]) -> bool:
+        """True if the subscripts of `reads` determine the steps of all axes."""
+        exprs = [expr for read in reads for expr in (*read.new, *read.old)]
+        found = set[int]().union(*(expr.used_dims() for expr in exprs))
+        return found >= {*sides.new.axes, *sides.old.axes}
+
+    def _reads_within(self, joins: Sequence[Inner]) -> Sequence[Read]:
+        """
+        Return the subscripts within joins inside of terms that are those of the terms' own axes. A
+        score that is a sum itself is read at its key there.
+        """
+        names, ranges = self.variables.names, self.variables.ranges
+        known, pair = len(names), Pair(self.buffers)
+        for inner in joins:
+            try:
+                pair.walk_terms(*self._joins_of(inner))
+            except UnmatchedError:
+                continue
+        del names[known:], ranges[known:]
+        return [read.of_variables(known) for read in pair.reads]
 
     def _guess(self, new: Joined, old: Joined, reads: Sequence[Read]) -> _Guess:
         forth = self._steps(old.axes, [(read.old, read.new, read.shape) for read in reads])
@@ -186,16 +212,23 @@ class Matching:
 
     def _inner(self, inner: Inner, forth: Sequence[AffineExpr], given: Sequence[Formula]) -> None:
         """Match two joins inside of terms, at the steps of the nest that `forth` gives."""
-        (value, scope), (other, old_scope), _ = inner
         exprs = [*forth, *map(AffineExpr.dimension, range(len(forth), len(self.variables.names)))]
+        placed = inner._replace(old=inner.old._replace(scope=inner.old.scope.replaced(exprs)))
+        new, old = self._joins_of(placed)
+        for ours, theirs in softmax_parts(new, old, _number(inner.new.value)):
+            self.match(ours, theirs, given)
+
+    def _joins_of(self, inner: Inner) -> tuple[Joined, Joined]:
+        """Return the terms of two joins; raises `UnmatchedError` if their forms differ."""
+        (value, scope), (other, old_scope), _ = inner
         monoids = [monoid_of(each.owner) for each in (value, other)]
         monoid = monoids[0] or monoids[1]
         if monoid is None or monoids[0] not in (None, monoid) or monoids[1] not in (None, monoid):
             raise UnmatchedError(f"a join with {monoids[0]} against one with {monoids[1]}")
-        new, old = joined(value, scope, monoid), joined(other, old_scope.replaced(exprs), monoid)
+        new, old = joined(value, scope, monoid), joined(other, old_scope, monoid)
         if len(new.terms) != len(old.terms) or _number(value) != _number(other):
             raise UnmatchedError(f"{len(new.terms)} joined values against {len(old.terms)}")
-        self.match(new, old, given)
+        return new, old
 
 
 def _number(value: SSAValue) -> int:

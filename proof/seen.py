@@ -83,6 +83,16 @@ class Joined(NamedTuple):
     scope: Scope
     axes: Sequence[int] = ()
     facts: Sequence[Formula] = ()
+    score_scope: Scope | None = None
+    """Scope of the first term if another thread computes it: a score of softmax."""
+    needs: Sequence[Formula] = ()
+    """Statements that the terms need: another thread has the same row."""
+    is_weighted: bool = False
+    """True if the last term is multiplied by a weight: where it is zero, the product is zero."""
+
+    def scope_of(self, term: int) -> Scope:
+        """Return the scope of a term."""
+        return self.scope if term or self.score_scope is None else self.score_scope
 
 
 def monoid_of(op: Operation | Block) -> Monoid | None:
@@ -94,7 +104,7 @@ def joined(value: SSAValue, scope: Scope, monoid: Monoid) -> Joined:
     """Return the terms of nested joins with `monoid`; a value that is none is its own only term."""
     found = Joined(monoid, _results_of(value, monoid) or [value], scope)
     while (op := _join_of(found.terms, monoid)) is not None:
-        found = _opened(found, op)
+        found = opened(found, op)
     return found
 
 
@@ -111,7 +121,7 @@ def _join_of(terms: Sequence[SSAValue], monoid: Monoid) -> Join | None:
     return None
 
 
-def _opened(outer: Joined, op: Join) -> Joined:
+def opened(outer: Joined, op: Join) -> Joined:
     """Return the terms of `op`, at each step of its axes and of the axes of `outer`."""
     match op:
         case ReduceOp():
@@ -129,4 +139,4 @@ def _opened(outer: Joined, op: Join) -> Joined:
     if isinstance(op, PrefixOp):
         least = 1 if op.is_exclusive else 0  # steps from a term to the prefix that has it
         facts += [NonNegative(outer.scope.axes[axis] - scope.axes[axis] - least) for axis in axes]
-    return Joined(outer.monoid, terms, scope, [*outer.axes, *positions], facts)
+    return outer._replace(terms=terms, scope=scope, axes=[*outer.axes, *positions], facts=facts)

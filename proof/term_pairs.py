@@ -18,7 +18,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.proof.formulas import All, Formula, Not, Some, below, equal, same_truth
 from tilewright.proof.points import name_of
 from tilewright.proof.scope import Scope, UnmatchedError
-from tilewright.proof.seen import monoid_of, seen
+from tilewright.proof.seen import Joined, monoid_of, seen
 
 
 class Placed(NamedTuple):
@@ -34,6 +34,16 @@ class Read(NamedTuple):
     new: Sequence[AffineExpr]
     old: Sequence[AffineExpr]
     shape: Sequence[int]
+
+    def of_variables(self, known: int) -> "Read":
+        """Return the subscripts that have variables below `known` on both sides."""
+        positions = [
+            at
+            for at, exprs in enumerate(zip(self.new, self.old, strict=True))
+            if all(dim < known for expr in exprs for dim in expr.used_dims())
+        ]
+        new, old = ([side[at] for at in positions] for side in (self.new, self.old))
+        return Read(new, old, [self.shape[at] for at in positions])
 
 
 class Inner(NamedTuple):
@@ -57,6 +67,11 @@ class Pair:
     reads: list[Read] = field(default_factory=list[Read])
     inner: list[Inner] = field(default_factory=list[Inner])
 
+    def walk_terms(self, new: Joined, old: Joined) -> None:
+        """Add the conditions under which the terms of two joins are equal, one by one."""
+        for at, (ours, theirs) in enumerate(zip(new.terms, old.terms, strict=True)):
+            self.walk(Placed(ours, new.scope_of(at)), Placed(theirs, old.scope_of(at)))
+
     def walk(self, new: Placed, old: Placed, guards: Sequence[Formula] = ()) -> None:
         """
         Add the conditions under which two values are equal where `guards` hold; raises
@@ -72,7 +87,8 @@ class Pair:
             return
         self._need(guards, *conditions)
         if monoid_of(ours) or monoid_of(theirs):
-            self.inner.append(Inner(Placed(value, scope), old, guards))
+            inner = Inner(Placed(value, scope), old, guards)
+            self.inner += [] if inner in self.inner else [inner]
         elif ours.result_types != theirs.result_types:
             raise UnmatchedError(f"{ours.name} of another type")
         elif isinstance(ours, IndexOp) and isinstance(theirs, IndexOp):
