@@ -12,8 +12,8 @@ Softmax reductions whose scores threads share (`share-scores`), as joins of scor
     }
 
 joins the terms (%x * scale, 1, %v) of the loop nest. A sum of softmax adds `exp(x - m) * v` for the
-maximum m. Therefore %o is right if %m is the maximum of the scores, and if %o adds exactly the
-products of the nest with weights that are relative to this %m.
+maximum m. Therefore %o is right if %m is the maximum of the scores, and %o adds exactly the pairs
+(x, v) of the nest. Its weights have to be relative to this %m.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of the static report on one kernel."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.report.clock.launch_clock import LaunchFacts, clock
@@ -24,6 +26,18 @@ class MainLoop:
     """Line of the CUDA text that most of the loop comes from; 0 if unknown."""
     mix: InstructionMix
     """Instruction mix of one step of the loop."""
+
+
+class Proofs(NamedTuple):
+    """Obligations of a kernel at Tile IR."""
+
+    obligations: int
+    outcomes: Mapping[str, int]
+    """Number of obligations by outcome: `proved`, `refuted` and `unknown`."""
+    not_covered: Mapping[str, int]
+    """Number of ops whose obligations are not generated, by name."""
+    certificate: Mapping[str, Any]
+    """All obligations with their outcomes, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,8 @@ class KernelEvidence:
     """
     facts: LaunchFacts | None = field(default=None, compare=False, repr=False)
     """Input of the clock; None without SASS, or if the kernel's IR is not known."""
+    proofs: Proofs | None = None
+    """Proofs of the kernel; None unless they are asked for."""
 
     def __repr__(self) -> str:
         registers = counted(self.resources.registers, "register")

@@ -50,6 +50,7 @@ def _kernel(kernel: KernelEvidence) -> dict[str, Any]:
         "roofline_seconds": kernel.roofline_seconds,
         "estimate": _estimate(kernel),
         "clock": _clock(kernel),
+        "proofs": None if kernel.proofs is None else dict(kernel.proofs.certificate),
     }
 
 

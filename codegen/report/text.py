@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from tilewright.codegen.report.clock.timeline import LineWaits, Timeline
 from tilewright.codegen.report.clock.waits import Wait
-from tilewright.codegen.report.evidence import KernelEvidence
+from tilewright.codegen.report.evidence import KernelEvidence, Proofs
 from tilewright.codegen.report.instruction import ACCESSES, Category
 from tilewright.codegen.report.instruction_mix import InstructionMix
 from tilewright.codegen.report.resources import Resources
@@ -63,8 +63,18 @@ def _lines(kernel: KernelEvidence) -> Iterator[tuple[str, str]]:
         yield "clock", _clock(kernel.clock)
         for line in kernel.clock.lines[:_LINES]:
             yield "", _line_of_clock(line)
+    if kernel.proofs is not None:
+        yield "proofs", _proofs(kernel.proofs)
     if launch.schedule:
         yield "schedule", launch.schedule
+
+
+def _proofs(proofs: Proofs) -> str:
+    """Return the number of obligations that are proved, and of all others by their outcome."""
+    others = {name: count for name, count in proofs.outcomes.items() if name != "proved"}
+    others |= {f"{name} not covered": count for name, count in proofs.not_covered.items()}
+    failed = "".join(f", {count} {name}" for name, count in others.items() if count)
+    return f"{proofs.outcomes['proved']} of {proofs.obligations} obligations proved{failed}"
 
 
 def _clock(clock: Timeline) -> str:

@@ -64,6 +64,8 @@ def _check(args: argparse.Namespace, level: Level, *, writes_folder: bool) -> No
     if args.plan is not None:
         form_of(args.plan)
     others = args.report or args.plan or args.json or args.verbosity
+    if args.prove:
+        _check_prove(args, writes_folder=writes_folder)
     if args.only and not args.verbosity:
         raise UsageError("--only filters -v and -vv", remedy="add -vv")
     if args.host and (level is not Level.CUDA or others):
@@ -74,6 +76,19 @@ def _check(args: argparse.Namespace, level: Level, *, writes_folder: bool) -> No
     if args.schedule and not _has_kernels(level):
         message = f"--schedule is for kernels, and level {level} has none"
         raise UsageError(message, remedy="use --ir loop or a lower level")
+
+
+def _check_prove(args: argparse.Namespace, *, writes_folder: bool) -> None:
+    """Raise `UsageError` if there is no report to add proofs to, or no solver."""
+    # z3 is needed for proofs only.
+    from tilewright.proof.solver import load_z3
+
+    if writes_folder:
+        raise UsageError("--prove is for programs, and a folder of kernels has no proofs")
+    if not _wants_report(args):
+        remedy = "add --report or --json FILE"
+        raise UsageError("--prove adds to the report, and there is none", remedy=remedy)
+    load_z3()
 
 
 def _wants_report(args: argparse.Namespace) -> bool:
@@ -109,7 +124,7 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
     if wants_report:
-        _report(scheduled if kernel_ir is None else lowered, kernel_ir, target, args)
+        _report(scheduled if kernel_ir is None else lowered, kernel_ir, scheduled, target, args)
     if args.output is not None:
         write_text(args.output, text)
     elif not (args.report or "-" in (args.plan, args.json)):
@@ -147,12 +162,22 @@ def _write_host(source: Source, args: argparse.Namespace, target: str) -> None:
 
 
 def _report(
-    module: ModuleOp, kernel_ir: ModuleOp | None, target: str, args: argparse.Namespace
+    module: ModuleOp,
+    kernel_ir: ModuleOp | None,
+    scheduled: ModuleOp,
+    target: str,
+    args: argparse.Namespace,
 ) -> None:
     # The import loads the simulator and the interpreters, which takes longer than a compilation.
     from tilewright.tools.output.static_report import static_report_of, write_report
 
     report = static_report_of(module, target, kernel_ir)
+    if args.prove:
+        # The import loads the prover.
+        from tilewright.tools.output.proofs import proofs_of, with_proofs
+
+        with progress() as report_stage:
+            report = with_proofs(report, proofs_of(scheduled, target, report_stage))
     write_report(report, args.json, args.color, args.report)
 
 

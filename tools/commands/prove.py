@@ -15,13 +15,14 @@ from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError, counted
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.proof.answer import Answer, Obligation, Outcome
-from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel, text_of
+from tilewright.proof.kernels import Certificate, text_of
 from tilewright.proof.solver import load_z3
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.progress import lower_by_levels, progress
+from tilewright.tools.output.proofs import certificates
 from tilewright.tools.output.terminal import console, show, table
 from tilewright.tuning.known_schedules import with_known_schedules
 
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the answers, write the certificates, and return 0 if every kernel is proved, else 1."""
     check_path(args.json)
     load_z3()
-    target, found = target_for(args.target), list[Certificate]()
+    target = target_for(args.target)
     with progress() as report_stage:
         db = database_of(args)
         module = with_schedules(source_of(args).module(report_stage), args.schedule, target, db=db)
@@ -42,11 +43,7 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError("--same compares with Loop IR, and the file is Tile IR")
         nests = lower_by_levels(scheduled, Level.LOOP, target, report_stage) if args.same else None
         lowered = lower_by_levels(nests or scheduled, Level.TILE, target, report_stage)
-        by_name = {op.sym_name.data: op for op in kernels_of(nests or lowered)}
-        for kernel in kernels_of(lowered):
-            name = kernel.sym_name.data
-            report_stage(f"prove {name}")
-            found.append(prove_kernel(kernel, nest=by_name[name] if args.same else None))
+        found = certificates(lowered, nests, report_stage)
     warn_of_idle_steps(module, lowered, target)
     _print(console(args.color, sys.stderr if args.json == "-" else sys.stdout), found)
     is_proved = all(certificate.is_proved for certificate in found)

@@ -76,3 +76,9 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write that report as JSON; - is stdout, and text then goes to stderr",
     )
+    parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="with --report or --json, also prove each kernel with z3, as `tilewright prove` does; "
+        "the JSON has the certificates",
+    )

@@ -124,3 +124,46 @@ def test_without_nvrtc(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     monkeypatch.setattr(nvrtc_library, "load", missing)
     assert main(["compile", *PROGRAM, "--report"]) == 1
     assert "pip install 'tilewright[cuda]'" in capsys.readouterr().err
+
+
+def test_proofs_have_a_line_and_certificates(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    path = tmp_path / "k.json"
+    assert main(["compile", *PROGRAM, "--report", "--prove", "--json", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line.split() for line in lines if line.lstrip().startswith("proofs")]
+    count = int(line[1])
+    assert count > 4
+    assert line[1:] == [f"{count}", "of", f"{count}", "obligations", "proved"]
+    (kernel,) = json.loads(path.read_text())["kernels"]
+    assert kernel["proofs"]["proved"]
+    assert len(kernel["proofs"]["obligations"]) == count
+    assert kernel["proofs"]["obligations"][-1]["kind"] == "same"
+
+
+def test_reports_have_no_proofs_by_default(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    assert main(["compile", *PROGRAM, "--report", "--json", str(tmp_path / "k.json")]) == 0
+    assert "proofs" not in capsys.readouterr().out
+    assert json.loads((tmp_path / "k.json").read_text())["kernels"][0]["proofs"] is None
+
+
+def test_a_refuted_obligation_is_counted_in_the_report(capsys: pytest.CaptureFixture[str]):
+    path = Path(__file__).parents[3] / "examples" / "transpose_without_mask.mlir"
+    assert main(["compile", str(path), "--report", "--prove"]) == 0
+    assert "proofs         10 of 11 obligations proved, 1 refuted\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--prove adds to the report, and there is none (add --report or --json FILE)"),
+        (["--report"], "--prove is about Tile IR, and the program is kernel IR"),
+    ],
+)
+def test_programs_without_tile_ir_or_report_have_no_proofs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], message: str
+):
+    path = tmp_path / "relu.mlir"
+    assert main(["compile", *PROGRAM, "--ir", "kernel", "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["compile", str(path), "--prove", *options]) == 2
+    assert f"error: {message}\n" in capsys.readouterr().err
