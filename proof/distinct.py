@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Obligations `injective`: no two steps store to one element of an output or of a shared slab.
+Obligations `injective`: two steps store to distinct elements of an output or of a shared slab, or
+they store one value.
 
-Steps along an axis of blocks or registers may store to one element if the stored value does not
-vary along the axis. Blocks that joined their sums do this, for example.
+Blocks that joined their sums store one value, for example: it does not vary along their axis.
 """
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.loop import StoreOp
 from tilewright.dialects.tile import LaunchOp, ShareOp, value_varies_along
-from tilewright.proof.answer import Obligation
+from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
 from tilewright.proof.claim import Claim
+from tilewright.proof.equal_values import equal_value
 from tilewright.proof.formulas import Formula, Some, Variables, equal
 from tilewright.proof.points import Point, name_of
+from tilewright.proof.solver import Solver
 
 
 def distinct_stores(
@@ -31,6 +34,31 @@ def distinct_stores(
             yield _pair(store, other, _free_axes(store, launch))
 
 
+@dataclass(frozen=True)
+class Stores(Obligation):
+    """Statement that two steps that store to one element are one step, or store one value."""
+
+    steps: Claim
+    """Claim that they are one step, but for axes along which the value does not vary."""
+    first: Point
+    second: Point
+
+    def decide(self, solver: Solver) -> Answer:
+        answer = self.steps.decide(solver)
+        if answer.outcome is Outcome.PROVED or not self._may_be_equal():
+            return answer
+        assert isinstance(self.op, StoreOp)
+        is_equal = equal_value(self.op.value, self.first, self.second)
+        values = replace(self.steps, claim=is_equal)
+        return PROVED if values.decide(solver).outcome is Outcome.PROVED else answer
+
+    def _may_be_equal(self) -> bool:
+        """True if no value is computed from the output, which another step may have stored."""
+        assert isinstance(self.op, StoreOp)
+        users = [use.operation for use in self.op.memref.uses]
+        return all(isinstance(user, StoreOp) and user.value is self.op.value for user in users)
+
+
 def _pair(store: StoreOp, other: StoreOp, free: AbstractSet[SSAValue]) -> Obligation:
     variables = Variables()
     first, second = Point(variables, store), Point(variables, other, "'")
@@ -40,7 +68,7 @@ def _pair(store: StoreOp, other: StoreOp, free: AbstractSet[SSAValue]) -> Obliga
     masks = [*first.holds(store.where), *second.holds(other.where)]
     axes = [axis for axis in first.axes if axis not in free]
     subscripts = {f"subscript {n}": expr for n, expr in enumerate(elements[0])}
-    return Claim(
+    claim = Claim(
         *("injective", f"stores to {name_of(store.memref)}", store),
         variables=variables,
         steps=[*first.facts, *second.facts, *masks],
@@ -49,6 +77,7 @@ def _pair(store: StoreOp, other: StoreOp, free: AbstractSet[SSAValue]) -> Obliga
         shown={**first.shown(), **second.shown(), **subscripts},
         is_of_data=bool(first.data or second.data),
     )
+    return Stores(claim.kind, claim.subject, store, claim, first, second)
 
 
 def _free_axes(store: StoreOp, launch: LaunchOp | None) -> AbstractSet[SSAValue]:

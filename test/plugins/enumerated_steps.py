@@ -5,7 +5,7 @@ Steps of a small kernel of Tile IR, enumerated one by one: what the prover has t
 Nothing is shared with the prover but the IR: maps are evaluated by xDSL.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
@@ -42,9 +42,8 @@ def evaluated(access: Access, step: Step) -> list[int]:
 
 def elements(op: LoadOp | StoreOp) -> list[tuple[int, ...]]:
     """Return the subscripts at each step at which the mask is true."""
-    access, where = (op.map.data.results, op.indices), op.where
-    active = (step for step in steps(op) if where is None or min(evaluated(where, step)) >= 0)
-    return [tuple(evaluated(access, step)) for step in active]
+    found = (_element(op, step) for step in steps(op))
+    return [element for element in found if element is not None]
 
 
 def is_within(op: LoadOp | StoreOp) -> bool:
@@ -57,11 +56,30 @@ def is_within(op: LoadOp | StoreOp) -> bool:
     )
 
 
-def stored(kernel: KernelOp) -> Counter[tuple[int, ...]]:
-    """Return how often each element of the kernel's only output is stored."""
-    (output,) = kernel.outputs
-    stores = [use.operation for use in output.uses if isinstance(use.operation, StoreOp)]
-    return Counter(element for store in stores for element in elements(store))
+Loaded = tuple[int, ...] | None
+"""Element that a load reads; None for the zero of a mask that is false."""
+
+
+def stored(kernel: KernelOp) -> Mapping[tuple[int, ...], set[Loaded]]:
+    """
+    Return the values that are stored to each element of the kernel's only output, by its only
+    store: elements that its only load reads.
+    """
+    (store,) = [op for op in kernel.walk() if isinstance(op, StoreOp)]
+    found = defaultdict[tuple[int, ...], set[Loaded]](set)
+    for step in steps(store):
+        if (element := _element(store, step)) is not None:
+            load = store.value.owner
+            assert isinstance(load, LoadOp)
+            found[element].add(_element(load, step))
+    return found
+
+
+def _element(op: LoadOp | StoreOp, step: Step) -> Loaded:
+    """Return the subscripts at a step, or None if the mask is false."""
+    if op.where is not None and min(evaluated(op.where, step)) < 0:
+        return None
+    return tuple(evaluated((op.map.data.results, op.indices), step))
 
 
 def all_elements(kernel: KernelOp) -> Sequence[tuple[int, ...]]:
