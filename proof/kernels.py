@@ -9,8 +9,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.loop import KernelOp
 from tilewright.proof.answer import Answer, Obligation, Outcome
+from tilewright.proof.ints import int_obligation
 from tilewright.proof.points import NotCoveredError
 from tilewright.proof.same import same_obligations
 from tilewright.proof.solver import STEPS, Solver
@@ -67,10 +69,16 @@ def kernels_of(module: ModuleOp) -> Sequence[KernelOp]:
     return [op for op in module.ops if isinstance(op, KernelOp)]
 
 
-def prove_kernel(kernel: KernelOp, steps: int = STEPS, nest: KernelOp | None = None) -> Certificate:
+def prove_kernel(
+    kernel: KernelOp,
+    steps: int = STEPS,
+    nest: KernelOp | None = None,
+    cuda: Sequence[FuncOp] = (),
+) -> Certificate:
     """
     Return the certificate of a kernel; z3 gives up an obligation after `steps`. With the loop nest
-    that the kernel was made of, the kernel also has to store the values of the nest.
+    that the kernel was made of, the kernel also has to store the values of the nest. The index
+    arithmetic of the CUDA kernels that were made of it has to fit its types.
     """
     solver, not_covered = Solver(steps), Counter[str]()
     answers = list[tuple[Obligation, Answer]]()
@@ -83,4 +91,5 @@ def prove_kernel(kernel: KernelOp, steps: int = STEPS, nest: KernelOp | None = N
     if nest is not None:
         same = same_obligations(kernel, nest)
         answers += [(obligation, obligation.decide(solver)) for obligation in same]
+    answers += [(each, each.decide(solver)) for each in map(int_obligation, cuda)]
     return Certificate(kernel.sym_name.data, answers, not_covered)

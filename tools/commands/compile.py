@@ -177,7 +177,8 @@ def _report(
         from tilewright.tools.output.proofs import proofs_of, with_proofs
 
         with progress() as report_stage:
-            report = with_proofs(report, proofs_of(scheduled, target, report_stage))
+            cuda = None if kernel_ir is None else module
+            report = with_proofs(report, proofs_of(scheduled, cuda, target, report_stage))
     write_report(report, args.json, args.color, args.report)
 
 

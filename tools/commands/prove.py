@@ -10,10 +10,12 @@ import sys
 from collections.abc import Sequence
 
 from rich.console import Console
+from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.gpu import target_for
 from tilewright.errors import UsageError, counted
 from tilewright.passes.driver.levels import Level, level_of
+from tilewright.passes.rewriting.launching import with_main
 from tilewright.proof.answer import Answer, Obligation, Outcome
 from tilewright.proof.kernels import Certificate, text_of
 from tilewright.proof.solver import load_z3
@@ -21,7 +23,7 @@ from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
-from tilewright.tools.output.progress import lower_by_levels, progress
+from tilewright.tools.output.progress import ReportStage, lower_by_levels, progress
 from tilewright.tools.output.proofs import certificates
 from tilewright.tools.output.terminal import console, show, table
 from tilewright.tuning.known_schedules import with_known_schedules
@@ -43,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError("--same compares with Loop IR, and the file is Tile IR")
         nests = lower_by_levels(scheduled, Level.LOOP, target, report_stage) if args.same else None
         lowered = lower_by_levels(nests or scheduled, Level.TILE, target, report_stage)
-        found = certificates(lowered, nests, report_stage)
+        cuda = _cuda_of(lowered, target, report_stage) if args.indices else None
+        found = certificates(lowered, nests, cuda, report_stage)
     warn_of_idle_steps(module, lowered, target)
     _print(console(args.color, sys.stderr if args.json == "-" else sys.stdout), found)
     is_proved = all(certificate.is_proved for certificate in found)
@@ -52,6 +55,12 @@ def run(args: argparse.Namespace) -> int:
         content = {"schema": SCHEMA, "target": target, "proved": is_proved, "kernels": kernels}
         write_text(args.json, json.dumps(content, indent=1) + "\n")
     return 0 if is_proved else 1
+
+
+def _cuda_of(lowered: ModuleOp, target: str, report_stage: ReportStage) -> ModuleOp:
+    """Return the CUDA IR of a module of Tile IR. A lone kernel needs a launch to be lowered."""
+    whole = with_main(lowered) if len([*lowered.ops]) == 1 else lowered
+    return lower_by_levels(whole, Level.CUDA, target, report_stage)
 
 
 def _print(out: Console, found: Sequence[Certificate]) -> None:

@@ -24,6 +24,11 @@ def add(add_parser: AddParser) -> None:
         "real numbers; for programs and for IR above the Tile level",
     )
     parser.add_argument(
+        "--indices",
+        action="store_true",
+        help="also prove that the index arithmetic of each kernel's CUDA IR fits its C++ types",
+    )
+    parser.add_argument(
         "--json",
         metavar="FILE",
         help="also write a certificate of each kernel as JSON; - is stdout, and the text then goes "

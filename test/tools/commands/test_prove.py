@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from proved import changed
+from proved import KERNELS, changed
 
 from tilewright.proof import solver
 
@@ -107,6 +107,26 @@ def test_a_program_without_kernels(tilewright: Tilewright):
         "no kernels: nothing is computed\n",
         "",
     )
+
+
+def test_index_arithmetic_is_proved_on_request(tilewright: Tilewright, tmp_path: Path):
+    (tmp_path / "copy.mlir").write_text(NEST)
+    code, out, _ = tilewright("prove", "copy.mlir", "--indices", "--json", "proof.json")
+    assert code == 0
+    assert out.endswith("1 of 1 kernel proved\n")
+    (proved,) = json.loads((tmp_path / "proof.json").read_text())["kernels"]
+    subject = "index arithmetic of copy in CUDA"
+    assert proved["obligations"][-1] == {"kind": "int", "subject": subject, "outcome": "proved"}
+
+
+def test_both_parts_of_a_kernel_have_index_arithmetic(tilewright: Tilewright, tmp_path: Path):
+    path = KERNELS / "matmul_join_workspace.mlir"
+    assert tilewright("prove", str(path), "--indices", "--json", "proof.json")[0] == 0
+    (proved,) = json.loads((tmp_path / "proof.json").read_text())["kernels"]
+    subjects = [each["subject"] for each in proved["obligations"] if each["kind"] == "int"]
+    assert subjects == [
+        f"index arithmetic of relu_addmm_{part} in CUDA" for part in ("partials", "join")
+    ]
 
 
 def test_without_z3_the_error_names_the_extra(
