@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p fuse-epilogue --check=each | filecheck %s
+// RUN: opt-tool %s -p fuse-epilogue,cut-recompute --check=each | filecheck %s
 
 // Each element is stored by one of two masked stores; both compute the reader.
 // CHECK-LABEL: loop.kernel @exp_halves(%x: memref<64xf32>) -> (%out: memref<64xf32>) {
