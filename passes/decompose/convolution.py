@@ -29,7 +29,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from tilewright.dialects import torch
 from tilewright.dialects.torch.windows import TransposedWindow
 from tilewright.passes.decompose.decomposition import Decomposition, Table
-from tilewright.passes.decompose.phases import Phases
+from tilewright.passes.decompose.phases import Phases, pays
 from tilewright.passes.decompose.rounded_product import flagged_product, rounded_factor
 from tilewright.passes.decompose.tensor import Emitter, Tensor
 from tilewright.passes.decompose.windows import AnyWindow, masked, place
@@ -115,10 +115,9 @@ def _sum(
 
 
 def _phases(windows: Sequence[AnyWindow]) -> list[Phases]:
-    """Return the phases of each window, if a transposed convolution has several; else nothing."""
-    transposed = [window for window in windows if isinstance(window, TransposedWindow)]
-    has_phases = any(window.stride > 1 for window in transposed)
-    return [Phases(window) for window in transposed] if has_phases else []
+    """Return the phases of each window, if summing by phases pays; else nothing."""
+    phases = [Phases(window) for window in windows if isinstance(window, TransposedWindow)]
+    return phases if pays(phases) else []
 
 
 def _sum_by_phases(

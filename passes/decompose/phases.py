@@ -16,15 +16,20 @@ product for all phases at once, in which the phase is a column of the weights. S
 are zero in the phases that have fewer steps than others.
 
 If stride and dilation have a common divisor g, only the phases that g divides have any steps. The
-others are left out: their results are zero.
+others are left out: their results are zero. A second kernel then writes the zeros, which costs as
+much as it saves if the product of all strides is 2 or 3: steps are masked instead.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.torch.windows import TransposedWindow
+
+_FEWEST_SPREAD = 4
+"""Product of strides from which it pays to write zeros between results in a second kernel."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,11 @@ class Phases:
     def count(self) -> int:
         """Number of phases that have steps."""
         return self.window.stride // self._divisor
+
+    @property
+    def are_spread(self) -> bool:
+        """True if some phases have no steps."""
+        return self._divisor > 1
 
     @property
     def steps(self) -> int:
@@ -82,3 +92,9 @@ class Phases:
         if self.count == 1:
             return AffineExpr.constant(0)
         return phase * pow(self.window.dilation // self._divisor, -1, self.count) % self.count
+
+
+def pays(phases: Sequence[Phases]) -> bool:
+    """True if a sum by these phases is faster than one whose other steps are masked."""
+    masked = prod(one.window.stride for one in phases)
+    return masked >= (_FEWEST_SPREAD if any(one.are_spread for one in phases) else 2)

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from draws import drawn
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from tilewright import api
 from tilewright.arrays import array_of
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters.host import interpret
-
-torch: Any = pytest.importorskip("torch")
 
 _NAMES = {1: "conv_transpose1d", 2: "conv_transpose2d", 3: "conv_transpose3d"}
 _TOLERANCE = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
@@ -74,7 +74,7 @@ class Case:
         return [torch.randn(shape, generator=generator).to(type) for shape in shapes]
 
 
-class _Program(torch.nn.Module):
+class _Program(nn.Module):
     def __init__(self, case: Case):
         super().__init__()
         self.case = case

@@ -99,13 +99,41 @@ func.func @transposed(%x: tensor<2x4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<2x
 
 // Stride and dilation have the divisor 2: half of the positions have no steps.
 // CHECK-LABEL: func.func @spread(
-// CHECK-NEXT:    %r = prim.index_map %x by {{.*}} tensor<2x4x5xf32> -> tensor<2x8x7x4x3xf32>
-// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4) -> (d3, d1, d4)> : tensor<4x8x3xf32> -> tensor<2x8x7x4x3xf32>
-// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x7x4x3xf32>
-// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3, 4] : (tensor<2x8x7x4x3xf32>) -> tensor<2x8x7xf32>
-// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, d1, (d2 floordiv 2))> where affine_map<(d0, d1, d2) -> (((d2 mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x8x7xf32> -> tensor<2x8x13xf32>
-func.func @spread(%x: tensor<2x4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<2x8x13xf32> {
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, (((d5 * -3) + d2) + (d3 * -1)))> where affine_map<(d0, d1, d2, d3, d4, d5) -> ((((d5 * -3) + d2) + (d3 * -1)), ((((d5 * 3) + (d2 * -1)) + d3) + 4))> else 0.000000e+00 : f32 : tensor<2x4x5xf32> -> tensor<2x8x8x2x4x2xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d1, ((d5 * 2) + d3))> where affine_map<(d0, d1, d2, d3, d4, d5) -> ((((d5 * -2) + (d3 * -1)) + 2))> else 0.000000e+00 : f32 : tensor<4x8x3xf32> -> tensor<2x8x8x2x4x2xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<2x8x8x2x4x2xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [4, 5] : (tensor<2x8x8x2x4x2xf32>) -> tensor<2x8x8x2xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1, d2) -> (d0, d1, ((d2 + 1) floordiv 4), (((d2 + 1) floordiv 2) mod 2))> where affine_map<(d0, d1, d2) -> ((((d2 + 1) mod 2) * -1))> else 0.000000e+00 : f32 : tensor<2x8x8x2xf32> -> tensor<2x8x29xf32>
+// CHECK-NEXT:    func.return %r_4 : tensor<2x8x29xf32>
+func.func @spread(%x: tensor<2x4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<2x8x29xf32> {
+  %r = torch.conv_transpose1d %x, %w stride [4] padding [1] output_padding [2] dilation [6]
+      : (tensor<2x4x5xf32>, tensor<4x8x3xf32>) -> tensor<2x8x29xf32>
+  func.return %r : tensor<2x8x29xf32>
+}
+
+// Without a product of strides of at least 4, steps between elements are masked.
+// CHECK-LABEL: func.func @few_zeros(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d2, ((d1 floordiv 2) + (d3 * -1)))> where affine_map<(d0, d1, d2, d3) -> (((d1 floordiv 2) + (d3 * -1)), ((((d1 floordiv 2) * -1) + d3) + 4), ((d1 mod 2) * -1))> else 0.000000e+00 : f32 : tensor<4x5xf32> -> tensor<8x13x4x3xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d2, d0, d3)> : tensor<4x8x3xf32> -> tensor<8x13x4x3xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<8x13x4x3xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [2, 3] : (tensor<8x13x4x3xf32>) -> tensor<8x13xf32>
+// CHECK-NEXT:    func.return %r_3 : tensor<8x13xf32>
+func.func @few_zeros(%x: tensor<4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<8x13xf32> {
   %r = torch.conv_transpose1d %x, %w stride [2] dilation [2]
-      : (tensor<2x4x5xf32>, tensor<4x8x3xf32>) -> tensor<2x8x13xf32>
-  func.return %r : tensor<2x8x13xf32>
+      : (tensor<4x5xf32>, tensor<4x8x3xf32>) -> tensor<8x13xf32>
+  func.return %r : tensor<8x13xf32>
+}
+
+// The dilation decides which step of the window is the first of a phase.
+// CHECK-LABEL: func.func @coprime(
+// CHECK-NEXT:    %r = prim.index_map %x by affine_map<(d0, d1, d2, d3) -> (d3, (d1 + (((((d2 * 2) mod 3) * -2) + d2) floordiv 3)))> where affine_map<(d0, d1, d2, d3) -> ((d1 + (((((d2 * 2) mod 3) * -2) + d2) floordiv 3)), (((d1 * -1) + ((((((d2 * 2) mod 3) * -2) + d2) floordiv 3) * -1)) + 4))> else 0.000000e+00 : f32 : tensor<4x5xf32> -> tensor<8x6x3x4xf32>
+// CHECK-NEXT:    %r_1 = prim.index_map %w by affine_map<(d0, d1, d2, d3) -> (d3, d0, ((d2 * 2) mod 3))> : tensor<4x8x3xf32> -> tensor<8x6x3x4xf32>
+// CHECK-NEXT:    %r_2 = prim.elementwise mul(%r, %r_1) : tensor<8x6x3x4xf32>
+// CHECK-NEXT:    %r_3 = prim.reduce add(%r_2) dims [3] : (tensor<8x6x3x4xf32>) -> tensor<8x6x3xf32>
+// CHECK-NEXT:    %r_4 = prim.index_map %r_3 by affine_map<(d0, d1) -> (d0, (d1 floordiv 3), (d1 mod 3))> : tensor<8x6x3xf32> -> tensor<8x17xf32>
+// CHECK-NEXT:    func.return %r_4 : tensor<8x17xf32>
+func.func @coprime(%x: tensor<4x5xf32>, %w: tensor<4x8x3xf32>) -> tensor<8x17xf32> {
+  %r = torch.conv_transpose1d %x, %w stride [3] dilation [2]
+      : (tensor<4x5xf32>, tensor<4x8x3xf32>) -> tensor<8x17xf32>
+  func.return %r : tensor<8x17xf32>
 }
