@@ -77,6 +77,13 @@ def test_ranks_of_opposite_orders_have_correlation_minus_one():
     assert clock_error.rank_correlation(one, -one) == pytest.approx(-1)
 
 
+def test_equal_times_have_the_mean_of_their_ranks():
+    one = np.array([1.0, 2.0, 2.0, 2.0, 9.0])
+    # ranks 0, 2, 2, 2, 4 against 0, 1, 2, 3, 4: the order of equal times makes no difference
+    for other in ([1.0, 2.0, 3.0, 4.0, 9.0], [1.0, 4.0, 3.0, 2.0, 9.0]):
+        assert clock_error.rank_correlation(one, np.array(other)) == pytest.approx(0.8**0.5)
+
+
 def test_a_fit_finds_a_constant_and_a_factor():
     models = np.array([[1.0, 10.0], [1.0, 20.0], [1.0, 50.0]])
     assert clock_error.fitted(models, models @ [3.0, 1.5]) == pytest.approx([3.0, 1.5])
