@@ -20,7 +20,7 @@ def check(device: Device, item: str) -> Outcome:
     """Return the outcome with the estimated time of a case, the sum over its launches."""
     from tilewright.tools.bench.static_rows import rows_of
 
-    rows = [*rows_of(case_named(item), device.target, db=True)]
+    rows = [*rows_of(case_named(item), device.target, db=True, by_clock=False)]
     if unknown := [row.kernel for row in rows if row.estimate_us is None]:
         return missing(f"there is no estimate of kernel '{unknown[0]}'")
     us = sum(row.launches * (row.estimate_us or 0.0) for row in rows)

@@ -175,7 +175,8 @@ def test_loads_are_counted():
 def test_estimates_are_sums_of_launches(monkeypatch: pytest.MonkeyPatch):
     rows = [SimpleNamespace(kernel="k", launches=n, estimate_us=us) for n, us in ((2, 1.5), (1, 4))]
 
-    def rows_of(case: object, target: str, db: object) -> list[Any]:
+    def rows_of(case: object, target: str, db: object, *, by_clock: bool) -> list[Any]:
+        assert not by_clock
         return rows
 
     monkeypatch.setattr(static_rows, "rows_of", rows_of)

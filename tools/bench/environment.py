@@ -15,6 +15,7 @@ from typing import Any
 
 import tilewright
 from tilewright.codegen import nvrtc
+from tilewright.codegen.report.disassemble import find_nvdisasm
 from tilewright.codegen.runtime.libcuda import libcuda
 from tilewright.codegen.timing.device import Device
 from tilewright.tools.bench.contestants import float32_settings
@@ -41,6 +42,20 @@ def environment(device: Device, contestants: Iterable[str], db: Db) -> dict[str,
         "schedules": schedules(db),
         "contestants": list(contestants),
         "float32 of PyTorch": float32_settings(),
+    }
+
+
+def static_environment(target: str, db: Db) -> dict[str, Any]:
+    """Return the versions and digests that estimates depend on. Nothing is timed for them."""
+    return {
+        "target": target,
+        "nvrtc": ".".join(map(str, nvrtc.version())),
+        "clock": find_nvdisasm() is not None,
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("torch", "xdsl")},
+        "tilewright": tilewright.__version__,
+        "sources": sources(),
+        "schedules": schedules(db),
     }
 
 

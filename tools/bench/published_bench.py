@@ -5,22 +5,17 @@ that others published for PyTorch. Nothing is timed, and no GPU is needed.
 """
 
 import argparse
-import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from time import monotonic
 from typing import Any
 
 from rich.console import Console
 
-import tilewright
-from tilewright.codegen import nvrtc
-from tilewright.codegen.report.disassemble import find_nvdisasm
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.stages import stage
-from tilewright.tools.bench.environment import schedules, sources
+from tilewright.tools.bench.environment import static_environment
 from tilewright.tools.bench.known_errors import KNOWN_ERRORS
 from tilewright.tools.bench.plot import draw, need_matplotlib
 from tilewright.tools.bench.published_case import PublishedCase
@@ -123,15 +118,8 @@ def _environment(target: str, db: Db, precision: str | None) -> dict[str, Any]:
     """Return what estimates depend on besides the case."""
     return {
         "kind": "estimates beside published times; nothing was timed",
-        "target": target,
         "precision": precision or "as the table says",
-        "nvrtc": ".".join(map(str, nvrtc.version())),
-        "clock": find_nvdisasm() is not None,
-        "python": platform.python_version(),
-        **{name: version(name) for name in ("torch", "xdsl")},
-        "tilewright": tilewright.__version__,
-        "sources": sources(),
-        "schedules": schedules(db),
+        **static_environment(target, db),
     }
 
 

@@ -7,7 +7,7 @@ what limits their speed. For decoder blocks it also sums up the launches.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from rich.console import Console
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.target import target as target_named
 from tilewright.stages import stage
+from tilewright.tools.bench.environment import static_environment
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.static_rows import Row, rows_of
 from tilewright.tools.bench.suite import Case
@@ -41,6 +42,7 @@ _SHAPE: Columns = {
     "wide": lambda row: _share(row.wide_share),
     "banks": lambda row: _number(row.bank_factor, 2),
     "estimate": lambda row: _number(row.estimate_us, 1),
+    "clock": lambda row: _number(row.clock_us, 1),
 }
 _OF_SUITES: Columns = {**_SHAPE, "floor": lambda row: f"{row.case_floor_us:.1f}"}
 _OF_BLOCKS: Columns = {
@@ -80,6 +82,7 @@ def run(args: argparse.Namespace, cases: Sequence[AnyCase]) -> int:
         content = {
             "schema": SCHEMA,
             "target": name,
+            "environment": {"precision": precision, **static_environment(name, db)},
             "kernels": [asdict(row) for row in rows],
             "failures": {case: failure.message for case, failure in failures.items()},
         }
@@ -110,16 +113,29 @@ def _print_rows(rows: Sequence[Row], columns: Columns, out: Console) -> None:
 
 def _print_totals(rows: Sequence[Row], out: Console) -> None:
     """Print for each case the sums over its launches, and the minimum time of the case."""
-    numbers = ("launches", "kernels", "estimate", "floor")
+    numbers = ("launches", "kernels", "estimate", "clock", "floor")
     shown = table("case", *numbers, numbers=numbers)
     for case in dict.fromkeys(row.case for row in rows):
         kernels = [row for row in rows if row.case == case]
-        estimate = sum(row.launches * (row.estimate_us or 0.0) for row in kernels)
+        times = (
+            _number(_total((row.launches, row.estimate_us) for row in kernels), 1),
+            _number(_total((row.launches, row.clock_us) for row in kernels), 1),
+        )
         counts = (sum(row.launches for row in kernels), len(kernels))
         floor = f"{kernels[0].case_floor_us:.1f}"
-        shown.add_row(case, *(f"{count}" for count in counts), f"{estimate:.1f}", floor)
+        shown.add_row(case, *(f"{count}" for count in counts), *times, floor)
     out.print()
     show(out, shown)
+
+
+def _total(launched: Iterable[tuple[int, float | None]]) -> float | None:
+    """Return the sum of times, each for a number of launches; None if a time is missing."""
+    total = 0.0
+    for launches, us in launched:
+        if us is None:
+            return None
+        total += launches * us
+    return total
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import process_time
 
 from tilewright.codegen.report import KernelEvidence, report_of
 from tilewright.codegen.report.instruction import Category
@@ -44,6 +45,10 @@ class Row:
     minimum_bytes: int
     estimate_us: float | None
     """Estimated time of a launch."""
+    clock_us: float | None
+    """Time of a launch by the clock; None without nvdisasm, or if it was not asked for."""
+    clock_cpu_s: float | None
+    """CPU seconds that the clock took."""
     floor_us: float | None
     """Lower bound of the time for this kernel's work, without the launch."""
     case_floor_us: float
@@ -54,10 +59,12 @@ class Row:
     shortcomings: tuple[str, ...]
 
 
-def rows_of(case: AnyCase, target: str, db: Db, precision: str | None = None) -> Iterator[Row]:
+def rows_of(
+    case: AnyCase, target: str, db: Db, precision: str | None = None, *, by_clock: bool = True
+) -> Iterator[Row]:
     """
     Yield a row for each kernel of the case, with the schedules in the database `db`, in a precision
-    of float32 products.
+    of float32 products. `by_clock` simulates each kernel, which takes up to 2 s of CPU.
     """
     program = case.program(fake=True)
     captured = capture(program.module, program.args, program.kwargs)
@@ -65,7 +72,7 @@ def rows_of(case: AnyCase, target: str, db: Db, precision: str | None = None) ->
     scheduled = with_known_schedules(captured.module, target, db)
     floor = _floor_us(case, captured, target_named(target))
     for kernel in report_of(scheduled, target_named(target)).kernels:
-        yield _row(case, kernel, floor)
+        yield _row(case, kernel, floor, by_clock)
 
 
 def _floor_us(case: AnyCase, captured: Captured, target: Target) -> float:
@@ -74,8 +81,9 @@ def _floor_us(case: AnyCase, captured: Captured, target: Target) -> float:
     return Peaks(target.flops, target.bandwidth, target.tensor_flops).floor_us(work_of(captured))
 
 
-def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float) -> Row:
+def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float, by_clock: bool) -> Row:
     launch, resources = kernel.launch, kernel.resources
+    clock_us, clock_cpu_s = _clock(kernel) if by_clock else (None, None)
     return Row(
         case.name,
         kernel.name,
@@ -92,11 +100,22 @@ def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float) -> Row:
         kernel.traffic.sector_factor,
         kernel.traffic.minimum_bytes,
         None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
+        clock_us,
+        clock_cpu_s,
         None if kernel.roofline_seconds is None else 1e6 * kernel.roofline_seconds,
         case_floor_us,
         launch.schedule,
         tuple(shortcomings(kernel, _tile(launch.schedule))),
     )
+
+
+def _clock(kernel: KernelEvidence) -> tuple[float, float] | tuple[None, None]:
+    """Return the microseconds of a launch by the clock, and the CPU seconds that it took."""
+    begin = process_time()
+    found = kernel.clock
+    if found is None:
+        return None, None
+    return 1e6 * found.seconds, round(process_time() - begin, 3)
 
 
 def _tile(schedule: str) -> Tile | None:

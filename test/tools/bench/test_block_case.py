@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from faked_supervisor import Faked
-from needs import needs_nvrtc
+from needs import needs_nvdisasm, needs_nvrtc
 from scripted_device import ScriptedDevice
 from tiny_models import SMALL, tiny_config
 
@@ -135,6 +135,7 @@ def test_the_table_of_launches_and_going_on(
 
 
 @needs_nvrtc
+@needs_nvdisasm
 def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
     path = tmp_path / "rows.json"
     argv = ["--model", model, "--block", "--seq", "8", "--static", "--json", str(path)]
@@ -149,8 +150,9 @@ def test_static(model: str, tmp_path: Path, tilewright: Tilewright) -> None:
     assert lines[0][:3] == ["case", "kernel", "x"]
     assert ["block.tiny.s8", "llama_rms_norm", "2"] in [line[:3] for line in lines]
     total = sum(row["launches"] * row["estimate_us"] for row in rows)
+    by_clock = f"{sum(row['launches'] * row['clock_us'] for row in rows):.1f}"
     count, kinds = sum(row["launches"] for row in rows), len(rows)
-    assert lines[-1][:-1] == ["block.tiny.s8", f"{count}", f"{kinds}", f"{total:.1f}"]
+    assert lines[-1][:-1] == ["block.tiny.s8", f"{count}", f"{kinds}", f"{total:.1f}", by_clock]
     floor = float(lines[-1][-1])
     assert 0 <= floor <= total
 

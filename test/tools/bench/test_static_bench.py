@@ -2,13 +2,15 @@
 """`tilewright bench --static`: its table, its JSON, and mistakes in suites."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from needs import needs_nvrtc
+from needs import needs_nvdisasm, needs_nvrtc
 from xdsl.utils.exceptions import PassFailedException
 
+from tilewright.codegen.report.disassemble import NvdisasmUnavailable
 from tilewright.tools import cli
 from tilewright.tools.bench import static_rows
 
@@ -73,6 +75,9 @@ def check_table(
     assert head.split()[:4] == ["case", "kernel", "grid", "block"]
     content = json.loads(path.read_text())
     assert (content["schema"], content["target"]) == (1, target)
+    environment = content["environment"]
+    assert environment["target"] == target
+    assert {"nvrtc", "torch", "tilewright", "sources"} <= environment.keys()
     kernels = content["kernels"]
     assert [row["case"].split(".")[0] for row in kernels] == [
         *("matmul", "rmsnorm", "silu_mul"),
@@ -94,6 +99,40 @@ def check_table(
     # Each row is read once, the weight once, and a row is written.
     assert norm["minimum_bytes"] == 4 * (2 * 256 * 256 + 256)
     assert elements["minimum_bytes"] == 4 * 3 * 300 * 37
+
+
+@needs_nvrtc
+@needs_nvdisasm
+def test_times_by_the_clock_stand_beside_estimates(
+    suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.json"
+    assert cli.main(["bench", "--static", suite, "--only", "rms", "--json", str(path)]) == 0
+    head, row, _ = capsys.readouterr().out.splitlines()
+    (norm,) = json.loads(path.read_text())["kernels"]
+    times = [f"{norm['estimate_us']:.1f}", f"{norm['clock_us']:.1f}"]
+    assert head.split()[-4:-1] == ["estimate", "clock", "floor"]
+    assert row.split()[-3:-1] == times
+    # An empty kernel takes 0.8 us, and 512 KB take less than 1 us on an H100.
+    assert 0.8 < norm["clock_us"] < 5
+    assert 0 <= norm["clock_cpu_s"] < 2
+
+
+@needs_nvrtc
+def test_without_a_disassembler_there_is_no_time_by_the_clock(
+    suite: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(_: bytes) -> str:
+        raise NvdisasmUnavailable("a test has none")
+
+    report = import_module("tilewright.codegen.report.static_report")
+    monkeypatch.setattr(report, "disassemble", none)
+    path = tmp_path / "rows.json"
+    assert cli.main(["bench", "--static", suite, "--only", "rms", "--json", str(path)]) == 0
+    _, row, _ = capsys.readouterr().out.splitlines()
+    (norm,) = json.loads(path.read_text())["kernels"]
+    assert (norm["clock_us"], norm["clock_cpu_s"]) == (None, None)
+    assert row.split()[-2] == "-"
 
 
 @needs_nvrtc
