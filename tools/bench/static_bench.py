@@ -41,6 +41,7 @@ _SHAPE: Columns = {
     "FFMA": lambda row: _share(row.ffma_share),
     "wide": lambda row: _share(row.wide_share),
     "banks": lambda row: _number(row.bank_factor, 2),
+    "planner": lambda row: _number(row.planner_us, 1),
     "estimate": lambda row: _number(row.estimate_us, 1),
     "clock": lambda row: _number(row.clock_us, 1),
 }

@@ -5,14 +5,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
 
+from xdsl.dialects.builtin import ModuleOp
+
 from tilewright.codegen.report import KernelEvidence, report_of
 from tilewright.codegen.report.instruction import Category
 from tilewright.codegen.report.shortcomings import Tile, shortcomings, wide_share
 from tilewright.codegen.timing.roofline import Peaks
+from tilewright.dialects import loop
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
 from tilewright.frontend.capture import Captured, capture
+from tilewright.passes.driver.levels import Level
+from tilewright.passes.driver.lowering import lower
 from tilewright.passes.driver.pipeline_string import parameters_by_pass
+from tilewright.passes.tile.planner.plan_schedules import launched, reason_against, weighed
 from tilewright.tools.bench.request import AnyCase
 from tilewright.tools.bench.suite import Case
 from tilewright.tools.bench.work import work_of
@@ -43,6 +49,11 @@ class Row:
     bank_factor: float | None
     sector_factor: float | None
     minimum_bytes: int
+    planner_us: float | None
+    """
+    Time of a launch by the planner's model, without launching; None if the planner had no choice,
+    or the schedule comes from a database.
+    """
     estimate_us: float | None
     """Estimated time of a launch."""
     clock_us: float | None
@@ -71,8 +82,22 @@ def rows_of(
     set_precision(captured.module, precision)
     scheduled = with_known_schedules(captured.module, target, db)
     floor = _floor_us(case, captured, target_named(target))
-    for kernel in report_of(scheduled, target_named(target)).kernels:
-        yield _row(case, kernel, floor, by_clock)
+    nests = lower(scheduled, Level.LOOP, target=target)
+    planned = _planner_us(nests, target_named(target))
+    for kernel in report_of(nests, target_named(target)).kernels:
+        yield _row(case, kernel, floor, planned.get(kernel.name), by_clock)
+
+
+def _planner_us(nests: ModuleOp, target: Target) -> dict[str, float]:
+    """Return the microseconds of the planner's choice for each kernel that it has choices for."""
+    found: dict[str, float] = {}
+    for op in nests.ops:
+        if not isinstance(op, loop.KernelOp) or reason_against(op) is not None:
+            continue
+        choices = weighed(launched(op, op.planned)[1], target, op.planned)
+        if choices is not None and not choices.replaced:
+            found[op.sym_name.data] = 1e6 * choices.seconds(choices.best)
+    return found
 
 
 def _floor_us(case: AnyCase, captured: Captured, target: Target) -> float:
@@ -81,7 +106,13 @@ def _floor_us(case: AnyCase, captured: Captured, target: Target) -> float:
     return Peaks(target.flops, target.bandwidth, target.tensor_flops).floor_us(work_of(captured))
 
 
-def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float, by_clock: bool) -> Row:
+def _row(
+    case: AnyCase,
+    kernel: KernelEvidence,
+    case_floor_us: float,
+    planner_us: float | None,
+    by_clock: bool,
+) -> Row:
     launch, resources = kernel.launch, kernel.resources
     clock_us, clock_cpu_s = _clock(kernel) if by_clock else (None, None)
     return Row(
@@ -99,6 +130,7 @@ def _row(case: AnyCase, kernel: KernelEvidence, case_floor_us: float, by_clock: 
         kernel.traffic.bank_factor,
         kernel.traffic.sector_factor,
         kernel.traffic.minimum_bytes,
+        planner_us,
         None if kernel.estimate is None else 1e6 * kernel.estimate.seconds,
         clock_us,
         clock_cpu_s,

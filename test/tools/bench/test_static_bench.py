@@ -110,9 +110,9 @@ def test_times_by_the_clock_stand_beside_estimates(
     assert cli.main(["bench", "--static", suite, "--only", "rms", "--json", str(path)]) == 0
     head, row, _ = capsys.readouterr().out.splitlines()
     (norm,) = json.loads(path.read_text())["kernels"]
-    times = [f"{norm['estimate_us']:.1f}", f"{norm['clock_us']:.1f}"]
-    assert head.split()[-4:-1] == ["estimate", "clock", "floor"]
-    assert row.split()[-3:-1] == times
+    models = ("planner", "estimate", "clock")
+    assert head.split()[-5:-1] == [*models, "floor"]
+    assert row.split()[-4:-1] == [f"{norm[f'{model}_us']:.1f}" for model in models]
     # An empty kernel takes 0.8 us, and 512 KB take less than 1 us on an H100.
     assert 0.8 < norm["clock_us"] < 5
     assert 0 <= norm["clock_cpu_s"] < 2
