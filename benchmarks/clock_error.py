@@ -108,10 +108,10 @@ def rank_correlation(one: Vector, other: Vector) -> float:
     """Return Spearman's correlation of two vectors; 1 for fewer than three elements."""
     if len(one) < 3:
         return 1.0
-    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+    return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
 
 
-def _ranks(values: Vector) -> Vector:
+def ranks(values: Vector) -> Vector:
     """Return the rank of each value; equal values have the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts + 1) / 2)[places]
