@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Agreement of closed forms with the clock: how alike they order the kernels of a suite, in results of
+Agreement of closed forms with the clock on the order of the kernels of a suite, in results of
 `bench --static --json FILE`:
 
     python benchmarks/static_ranks.py benchmarks/results/static/suite84-sm_90a.json
