@@ -18,10 +18,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.codegen.gpu import target_for
+from tilewright.codegen.report import KernelEvidence, report_of
+from tilewright.codegen.report.advice import Advice, advice
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.schedule import parse_spec_list, spec_text
 from tilewright.dialects.target import Target
 from tilewright.dialects.target import target as target_named
+from tilewright.errors import UsageError
 from tilewright.passes.cost.ledger import cost, figures, ledger
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import lower
@@ -107,6 +110,17 @@ class Weighing(NamedTuple):
     """Time in microseconds by the planner's model."""
 
 
+class Clocked(NamedTuple):
+    """Time of a kernel by the clock, and what would have to change."""
+
+    us: float
+    """Time of a launch in microseconds."""
+    advice: Sequence[Advice]
+
+    def __str__(self) -> str:
+        return f"{self.us:.1f} us by the clock"
+
+
 class Explanation(NamedTuple):
     """Schedule of a kernel, with its origin and the alternatives."""
 
@@ -123,6 +137,8 @@ class Explanation(NamedTuple):
     steps: Sequence[Step] = ()
     figures: str | None = None
     """Costs of a kernel that was already scheduled in the input; None for all other kernels."""
+    clock: Clocked | None = None
+    """Time by the clock; None if it was not asked for."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -133,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
     target = target_for(args.target)
     db = database_of(args)
     module, fusion = with_known_fusion(source_of(args).module(), target, db)
-    found = explanations(module, args.schedule, target, db)
+    found = explanations(module, args.schedule, target, db, by_clock=args.clock)
     out = console(args.color, sys.stderr if args.json == "-" else sys.stdout)
     if fusion is not None:
         out.print("program", style="bold")
@@ -152,14 +168,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def explanations(
-    module: ModuleOp, schedules: Sequence[str], target: str, db: Db
+    module: ModuleOp, schedules: Sequence[str], target: str, db: Db, *, by_clock: bool = False
 ) -> list[Explanation]:
     """
     Return the explanation of each kernel of `module`, with the schedules of the user and of `db`.
+    `by_clock` adds the time by the clock.
     """
     if level_of(module) in _SCHEDULED and not schedules:
         kernels = [op for op in module.ops if isinstance(op, loop.KernelOp | kernel.FuncOp)]
-        return [_already_scheduled(op, target_named(target)) for op in kernels]
+        found = [_already_scheduled(op, target_named(target)) for op in kernels]
+        return _clocked(found, module, target) if by_clock else found
     given = with_schedules(lower(module, Level.LOOP, target=target), schedules, target)
     nests, known, _ = scheduled_as_known(given, target, db)
     steps = Steps(target_named(target))
@@ -167,12 +185,33 @@ def explanations(
         scheduled = lower(nests, Level.TILE, target=target)
     warn_of_idle_steps(given, scheduled, target)
     kernels = {op.sym_name.data: op for op in nests.ops if isinstance(op, loop.KernelOp)}
-    return [
+    found = [
         _explanation(op, kernels[name], known.get(name), steps)
         for op in scheduled.ops
         if isinstance(op, loop.KernelOp)
         for name in [op.sym_name.data]
     ]
+    return _clocked(found, scheduled, target) if by_clock else found
+
+
+def _clocked(found: Sequence[Explanation], module: ModuleOp, target: str) -> list[Explanation]:
+    """
+    Return explanations with the times by the clock. Kernels that exist only in the CUDA text, such
+    as those that join parts of sums, follow with explanations of their own.
+    """
+    report = report_of(module, target_named(target))
+    times = {each.name: _time(each) for each in report.kernels}
+    if None in times.values():
+        raise UsageError(f"--clock: {'; '.join(report.notes) or 'no block fits on an SM'}")
+    names = {explanation.kernel for explanation in found}
+    others = (each.launch for each in report.kernels if each.name not in names)
+    every = [*found, *(Explanation(launch.kernel, launch.schedule) for launch in others)]
+    return [each._replace(clock=times.get(each.kernel)) for each in every]
+
+
+def _time(evidence: KernelEvidence) -> Clocked | None:
+    found = evidence.clock
+    return None if found is None else Clocked(1e6 * found.seconds, advice(evidence))
 
 
 def _already_scheduled(op: loop.KernelOp | kernel.FuncOp, target: Target) -> Explanation:
@@ -204,7 +243,7 @@ def _best_choices(choices: Weighed) -> list[Choice[Any]]:
 
 
 def _print(out: Console, explanation: Explanation) -> None:
-    name, schedule, known, problem, weighings, steps, figures = explanation
+    name, schedule, known, problem, weighings, steps, figures, clock = explanation
     options = {spec.name: spec_text(spec) for spec in parse_spec_list(schedule)}
     out.print(name, style="bold", markup=False)
     out.print(f"  schedule  {schedule or 'none'}", markup=False, soft_wrap=True)
@@ -217,6 +256,10 @@ def _print(out: Console, explanation: Explanation) -> None:
         out.print(f"  problem   {problem}", markup=False)
     for heading, (choice, us) in zip(_HEADINGS, weighings, strict=False):
         out.print(f"  {heading:<9} {choice}: {us:.1f} us by the planner's model", markup=False)
+    if clock is not None:
+        out.print(f"  clock     {clock}", markup=False)
+        for each in clock.advice:
+            out.print(f"{'':<12}{each}", markup=False, soft_wrap=True)
     for step in steps:
         done = options.get(step.name, step.name) if step.acted else f"{step.name}: no, {step.says}"
         out.print(f"  {step.rule.stage}:{step.rule.number:03d}     {done}", markup=False)
@@ -231,4 +274,7 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
     known = explanation.known and explanation.known._asdict()
     if known is not None:
         del known["schedule"]  # its inputs have canonical names, not the program's
-    return {**explanation._asdict(), "known": known, "weighed": weighings, "steps": steps}
+    clock = explanation.clock
+    by_clock = clock and {"us": clock.us, "advice": [each._asdict() for each in clock.advice]}
+    rest = {"known": known, "weighed": weighings, "steps": steps, "clock": by_clock}
+    return {**explanation._asdict(), **rest}

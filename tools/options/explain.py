@@ -11,6 +11,12 @@ def add(add_parser: AddParser) -> None:
     parser = command(add_parser, "explain", help, BARE)
     add_program(parser)
     parser.add_argument(
+        "--clock",
+        action="store_true",
+        help="also compile the kernels and simulate their machine code: where warps wait, and what "
+        "would have to change; needs NVRTC and nvdisasm, no GPU",
+    )
+    parser.add_argument(
         "--json",
         metavar="FILE",
         help="also write the explanation as JSON; - is stdout, and the text then goes to stderr",

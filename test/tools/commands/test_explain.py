@@ -3,10 +3,13 @@
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from needs import needs_nvdisasm, needs_nvrtc
 
+from tilewright.codegen.report.disassemble import NvdisasmUnavailable
 from tilewright.dialects.schedule import parse_spec_list
 from tilewright.passes.driver.pipelines import to_tile
 from tilewright.tools import cli
@@ -205,3 +208,58 @@ def test_mistakes(tilewright: Tilewright, argv: list[str], complaint: str) -> No
     assert (code, out) == (2, "")
     assert re.match("(<-c>:1:12: )?error: ", err)
     assert complaint in err
+
+
+@needs_nvrtc
+@needs_nvdisasm
+def test_where_warps_wait_and_what_would_have_to_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "explanation.json"
+    assert cli.main(["explain", "-c", RMS_NORM, "--clock", "--json", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (found,) = json.loads(path.read_text())["kernels"]
+    clock = found["clock"]
+    place = lines.index(f"  clock     {clock['us']:.1f} us by the clock")
+    first = clock["advice"][0]
+    share = f"{100 * first['share']:.0f} %"
+    at = f" (line {first['line']})" if first["line"] else ""
+    assert lines[place + 1] == f"{'':<12}{first['wait']} {share}{at}: {first['text']}"
+    # 32 rows cannot fill an H100: one block computes at least one row.
+    assert "32 blocks leave some of 132 SMs idle" in first["text"]
+
+
+def test_the_clock_is_not_there_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "by the clock" not in explained(capsys, "-c", RMS_NORM)
+
+
+@needs_nvrtc
+@needs_nvdisasm
+def test_kernels_that_join_parts_have_a_paragraph(capsys: pytest.CaptureFixture[str]) -> None:
+    schedule = (
+        "tileify,chunk-matmul-k{bk=16},split-matmul-k{factor=2 join=workspace},"
+        "blockify-launch{m=16 n=16},mark-unroll"
+    )
+    argv = ("-c", MATMUL, "--schedule", schedule, "--clock")
+    first, *others = paragraphs(explained(capsys, *argv))
+    # Two kernels are launched instead of the one that was scheduled.
+    assert first[0] == "matmul"
+    assert not [line for line in first if line.endswith("us by the clock")]
+    assert [lines[0] for lines in others] == ["matmul_partials", "matmul_join"]
+    for lines in others:
+        assert [line for line in lines if line.endswith("us by the clock")]
+
+
+@needs_nvrtc
+def test_without_a_disassembler_the_clock_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tilewright: Tilewright
+) -> None:
+    def none(_: bytes) -> str:
+        raise NvdisasmUnavailable("a test has none")
+
+    report = import_module("tilewright.codegen.report.static_report")
+    monkeypatch.setattr(report, "disassemble", none)
+    code, out, err = tilewright("explain", "-c", RMS_NORM, "--clock")
+    assert (code, out) == (2, "")
+    assert "--clock: instructions are those of PTX, and there is no clock: " in err
+    assert "a test has none" in err
