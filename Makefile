@@ -71,6 +71,7 @@ docs: .venv/ready
 	$(BIN)/python -m tilewright.tools.architecture docs
 	$(BIN)/python -m tilewright.tools.levels_picture examples/relu_matmul.mlir docs/levels.svg
 	$(BIN)/python -m tilewright.tools.fragments_picture docs/fragments.svg
+	$(BIN)/python benchmarks/clock_picture.py docs/clock-errors.svg
 	$(BIN)/python test/plugins/documents.py README.md docs/*.md
 
 JOBS ?= $(shell $(BIN)/python -c 'import os; print(os.cpu_count() or 1)')

@@ -206,7 +206,7 @@ def summaries(folder: Path) -> dict[str, Any]:
     """Return the errors of all stored rows, by data set and device."""
     found: dict[str, Any] = {}
     for data in DATA:
-        rows = [row for row in _stored(data) if "clock_us" in row]
+        rows = [row for row in stored_rows(data) if "clock_us" in row]
         if data == "tilings":
             found["regret"] = regrets(rows)
         has_tiles = data == "sgemm" and folder.is_dir()
@@ -232,7 +232,8 @@ def _of_waves(
     return _by_class(rows, waves)
 
 
-def _stored(data: str) -> list[Row]:
+def stored_rows(data: str) -> list[Row]:
+    """Return the stored rows of a data set."""
     path = FOLDER / f"{data}.json"
     return json.loads(path.read_text())["rows"] if path.is_file() else []
 
@@ -265,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     FOLDER.mkdir(parents=True, exist_ok=True)
     if args.data:
-        rows = _stored(args.data)
+        rows = stored_rows(args.data)
         for row in slice_of(args.data, args.measured, rows, args.limit):
             rows.append(row)
             print(json.dumps(row), flush=True)
