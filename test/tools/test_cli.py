@@ -16,6 +16,7 @@ from safetensors import numpy as safetensors
 
 from tilewright.codegen import nvrtc_library
 from tilewright.codegen.gpu import present_gpu
+from tilewright.codegen.outcome import Execution
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.passes.driver.levels import LEVELS
 from tilewright.tools import opt_tool
@@ -366,8 +367,13 @@ def test_findings_of_the_simulator_fail_the_run(tilewright: Tilewright):
 def test_too_much_work_is_refused_with_the_estimate(
     tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch
 ):
-    budget = property(lambda _: 200_000, lambda *_: None)
-    monkeypatch.setattr(SimulatorBackend, "budget", budget, raising=False)
+    simulate = SimulatorBackend.run
+
+    def simulate_little(self: SimulatorBackend, *given: Any) -> Execution:
+        self.budget = 200_000
+        return simulate(self, *given)
+
+    monkeypatch.setattr(SimulatorBackend, "run", simulate_little)
     result = tilewright("run", "-c", "torch.matmul(torch.randn(400,30), torch.randn(30,400))")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("error: simulating matmul takes about ")
