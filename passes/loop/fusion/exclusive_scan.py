@@ -35,7 +35,7 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, UnitAttr, i64
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -46,6 +46,7 @@ from tilewright.dialects.axes import Access, extent_of
 from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.instruction_costs import is_computation
 from tilewright.passes.facts.nest import is_in_bounds, nest_block, subscripted_dims
+from tilewright.passes.loop.fusion.inverse_subscripts import shifted_index
 from tilewright.passes.loop.fusion.kernel_arguments import KernelArguments
 from tilewright.passes.loop.launch_graph import holds_one_value, is_returned, loads_of, readers
 from tilewright.passes.loop.plan_index import FlatLaunch, PlanIndex
@@ -85,7 +86,9 @@ def scan_of(launch: loop.LaunchOp, kernel: loop.KernelOp) -> Scan | None:
     rest = [op for op in scan.body.block.ops if op not in (prefix, store)]
     if prefix.is_exclusive or len(prefix.results) != 1 or not all(map(_may_be_in_vain, rest)):
         return None
-    if not isinstance(store, loop.StoreOp) or store.value is not prefix.results[0] or store.mask:
+    if not isinstance(store, loop.StoreOp) or store.mask is not None:
+        return None
+    if store.value is not prefix.results[0]:
         return None
     dims = subscripted_dims(store.map.data.results, store.indices)
     return Scan(launch, kernel, scan, prefix, dims[scan.axis]) if scan.axis in dims else None
@@ -111,15 +114,15 @@ def steps_read(scan: Scan, reader: FlatLaunch) -> int | None:
 
 def _late_axis(load: loop.LoadOp, dim: int) -> SSAValue | None:
     """Return the axis that subscripts dimension `dim` of a load less 1, if its first load is 0."""
-    subscripts, indices = load.map.data.results, load.indices
-    used = [*subscripts[dim].used_dims()]
-    others = [expr for at, expr in enumerate(subscripts) if at != dim]
-    if len(used) != 1 or any(used[0] in expr.used_dims() for expr in others):
+    subscripts, where = load.map.data.results, load.where
+    if where is None or (shifted := shifted_index(subscripts[dim], load.indices)) is None:
         return None
-    axis, late = indices[used[0]], AffineExpr.dimension(used[0]) - 1
-    if subscripts[dim] != late or load.mask is None or not isinstance(axis, BlockArgument):
+    axis, shift = shifted
+    at = [*load.indices].index(axis)
+    elsewhere = [expr for d, expr in enumerate(subscripts) if d != dim]
+    if shift != -1 or any(at in expr.used_dims() for expr in elsewhere):
         return None
-    is_zero_first = load.mask.data.results == (_ONE_LATE,) and [*load.mask_operands] == [axis]
+    is_zero_first = (*where[0],) == (_ONE_LATE,) and [*where[1]] == [axis]
     return axis if is_zero_first else None
 
 

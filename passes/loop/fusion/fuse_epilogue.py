@@ -266,10 +266,11 @@ def _at_store(
     Return the ops of the epilogue for the element that `store` stores. `values` maps arguments of
     the epilogue's kernel to the producer's.
     """
-    assert epilogue.steps is not None
+    by_element = epilogue.steps
+    assert by_element is not None
     stored = {load.result: store.value for load in epilogue.loads}
     element, indices = store.map.data.results, store.indices
-    steps = {a: e.replace_dims_and_symbols(element, ()) for a, e in epilogue.steps.items()}
+    steps = {a: e.replace_dims_and_symbols(element, ()) for a, e in by_element.items()}
     substitution = Substitution({**values, **stored}, {a: (e, indices) for a, e in steps.items()})
     where = conjunction([store.where, _within(steps, indices)])
     rest = [op for op in epilogue.nest.body if op not in epilogue.loads]

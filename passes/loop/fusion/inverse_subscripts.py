@@ -79,13 +79,13 @@ def _digits(subscript: Subscript, kind: AffineBinaryOpKind) -> Iterator[tuple[_D
     for dim, expr in enumerate(subscript.map.results):
         match expr:
             case AffineBinaryOpExpr(found, divided, AffineConstantExpr(divisor)) if found is kind:
-                if (sum := _shifted(divided, subscript.indices)) is not None:
+                if (sum := shifted_index(divided, subscript.indices)) is not None:
                     yield _Digit(*sum, divisor), dim
             case _:
                 pass
 
 
-def _shifted(expr: AffineExpr, indices: Sequence[SSAValue]) -> tuple[SSAValue, int] | None:
+def shifted_index(expr: AffineExpr, indices: Sequence[SSAValue]) -> tuple[SSAValue, int] | None:
     """Return the index and the constant that `expr` adds, or None for another expression."""
     dims = [*expr.used_dims()]
     if len(dims) != 1:
