@@ -48,6 +48,7 @@ _PASSES: dict[str, str] = {
     "split-axes": "loop.split_axes:SplitAxesPass",
     "update-in-place": "loop.update_in_place:UpdateInPlacePass",
     "collapse-axes": "loop.collapse_axes:CollapseAxesPass",
+    "pack-operands": "loop.pack_operands:PackOperandsPass",
     "hoist-invariants": "loop.hoist_invariants:HoistInvariantsPass",
     "normalize-kernels": "loop.normalize_kernels:NormalizeKernelsPass",
     "simplify-accesses": "rewriting.simplify_accesses:SimplifyAccessesPass",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
 from tilewright.dialects import kernel, loop, prim, tile
 from tilewright.dialects.faster_xdsl.walk import ops_in
@@ -59,6 +60,16 @@ def _stores_selections(module: ModuleOp) -> bool:
 def _has_nests(module: ModuleOp) -> bool:
     """True if a loop has several axes."""
     return any(isinstance(op, loop.ForOp) and len(op.body.block.args) > 1 for op in ops_in(module))
+
+
+def _divides_subscripts(module: ModuleOp) -> bool:
+    """True if a load divides an axis, as those of a convolution do."""
+    loads = (op for op in ops_in(module) if isinstance(op, loop.LoadOp))
+    exprs = (inner for load in loads for expr in load.map.data.results for inner in expr.dfs())
+    return any(
+        isinstance(expr, AffineBinaryOpExpr) and expr.kind is AffineBinaryOpKind.FloorDiv
+        for expr in exprs
+    )
 
 
 def _divides_by_variables(module: ModuleOp) -> bool:
@@ -119,6 +130,7 @@ _NEEDS: Mapping[str, Need] = {
     "share-reciprocals": _divides_by_variables,
     "approximate-division": _divides_in_reductions,
     "collapse-axes": _has_nests,
+    "pack-operands": _divides_subscripts,
     "update-in-place": _stores_selections,
     "dedupe-kernels": _op(loop.KernelOp, 2),
     **{step.name: _planned(step.name) for step in STEPS},

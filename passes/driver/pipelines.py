@@ -38,7 +38,7 @@ TO_LOOP = (
     "fuse-rows{online=true},fuse-outputs,fuse-reduction,"
     "fuse-parts,fuse-epilogue,fuse-outputs,fuse-reduction{keep=true},fuse-epilogue{keep=true},"
     "fuse-online,fuse-scores,one-pass-softmax,one-pass-variance,merge-siblings,merge-loops,"
-    "split-axes,collapse-axes,simplify-accesses,predicate-positions,hoist-invariants,share-values,"
+    "split-axes,collapse-axes,pack-operands,simplify-accesses,predicate-positions,hoist-invariants,share-values,"
     "cut-recompute,settle-fusion,share-reciprocals,approximate-division,update-in-place,"
     "normalize-kernels,dedupe-kernels,name-kernels"
 )

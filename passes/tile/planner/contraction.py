@@ -8,8 +8,8 @@ Contraction as the planner sees it: the sizes of its axes, and the bytes that ea
         %1 = loop.load %b[%k, %j]                           read along n
 """
 
-from collections.abc import Sequence, Set
-from math import prod
+from collections.abc import Iterator, Sequence, Set
+from math import gcd, prod
 from typing import NamedTuple
 
 from xdsl.dialects import arith
@@ -22,6 +22,7 @@ from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.nest import quotients_of
 from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.roles import element_sources
 from tilewright.passes.facts.slab_masks import is_masked_by
@@ -59,6 +60,11 @@ class Contraction(NamedTuple):
     """Matrix instruction that can add all products, or None."""
     is_masked: bool = False
     """True if rows or columns mask steps of K, which matrix instructions cannot."""
+    period: int = 0
+    """
+    Steps of K for which subscripts are linear, as in one channel of a convolution; 0 if they are
+    throughout.
+    """
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -107,7 +113,15 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         _operands_along(reductions, columns, rows),
         None if is_masked else _instruction(reductions),
         is_masked,
+        gcd(*(steps for op in reductions for steps in _divisors(op))),
     )
+
+
+def _divisors(op: loop.ReduceOp) -> Iterator[int]:
+    """Yield the divisors by which subscripts divide the axis of a reduction."""
+    loads = (inner for inner in op.body.walk() if isinstance(inner, loop.LoadOp))
+    quotients = (quotient for load in loads for quotient in quotients_of(load))
+    return (divisor for index, divisor in quotients if index is op.axis)
 
 
 def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | None:

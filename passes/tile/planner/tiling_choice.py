@@ -140,13 +140,22 @@ def _combinations(
 def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -> Iterator[Tiling]:
     """Yield tilings with the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
-    chunks = [bk for bk in CHUNKS if bk <= problem.k] or [problem.k]
-    of_matrix = [bk for bk in MATRIX_CHUNKS if bk <= problem.k]
+    chunks = _chunks(CHUNKS, problem) or [problem.k]
+    of_matrix = _chunks(MATRIX_CHUNKS, problem)
     sizes = ((t, bk) for t in tiles for bk in (of_matrix if t.is_matrix else chunks))
     for (of_block, bk), split in product(sizes, splits):
         if target.has_clusters and 1 < split <= MAX_CLUSTER:
             yield Tiling(of_block, bk, split, DEPTHS[0], Join.CLUSTER)
         yield Tiling(of_block, bk, split, DEPTHS[0])
+
+
+def _chunks(lengths: Sequence[int], problem: Contraction) -> Sequence[int]:
+    """
+    Return the lengths of a chunk, only those with linear subscripts if there are any: each step of
+    another chunk computes its own address.
+    """
+    possible = [bk for bk in lengths if bk <= problem.k]
+    return [bk for bk in possible if problem.period % bk == 0] or possible
 
 
 def _deepened(tiling: Tiling, problem: Contraction) -> Iterator[Tiling]:
