@@ -4,10 +4,10 @@ Random convolutions and transposed convolutions, with all their arguments in one
 dimensions. Weights are parameters of a module, or inputs of a function.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -73,10 +73,13 @@ class Case(NamedTuple):
 
     def captured(self, seed: int) -> Captured:
         """Return the captured program, with random inputs and parameters."""
-        torch.manual_seed(seed)
+        generator = torch.Generator().manual_seed(seed)
         module = self._module()
-        input = torch.randn(self.batch, self.groups * self.taken, *(d.size for d in self.dims))
-        input = input.to(self.dtype)
+        for parameter in module.parameters():
+            drawn = torch.randn(parameter.shape, generator=generator)
+            parameter.data = drawn.to(self.dtype)
+        shape = self.batch, self.groups * self.taken, *(dim.size for dim in self.dims)
+        input = torch.randn(shape, generator=generator).to(self.dtype)
         if self.is_module:
             captured = api.capture(module, input)
         else:
@@ -111,14 +114,13 @@ class _Functional(nn.Module):
 
     def __init__(self, module: nn.Module):
         super().__init__()
-        names = [name for name, _ in module.named_parameters()]
-        self._call: Callable[..., Any] = lambda input, *given: torch.func.functional_call(
-            module, dict(zip(names, given, strict=True)), (input,)
-        )
+        self._names = [name for name, _ in module.named_parameters()]
+        self._modules_called = (module,)  # in a tuple, so that its parameters are not ours
 
     def forward(self, input: Tensor, *given: Tensor) -> Tensor:
         """Return the result of the module."""
-        return self._call(input, *given)
+        parameters = dict(zip(self._names, given, strict=True))
+        return torch.func.functional_call(self._modules_called[0], parameters, (input,))
 
 
 def drawn_case(seed: int) -> Case:
