@@ -8,16 +8,19 @@ becomes, with `pad-smem{pad=4 slabs=as}`,
 
     %as = tile.stage ... : memref<128x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
 
+Slabs may have different pads, in the order of their names: `pad-smem{pad=8,4 slabs=as,bs}`.
+
 Pads take shared memory, and may cause bank conflicts for a warp that fills several rows at once. A
 pad that is not a multiple of 16 bytes rules out accesses of 16 bytes. Slabs that are swizzled, or
 that TMA fills, have no pads. The default is in `passes/tile/taste/pad_smem.py`.
 """
 
-from collections.abc import Set
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.utils.arg_spec import ParameterListType
 
 from tilewright.dialects import tile
 from tilewright.dialects.tile import Transport
@@ -26,14 +29,13 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.cost.shared_budget import reason_not_fitting, slab_bytes
 from tilewright.passes.facts.matrix_product import reason_against_layout
 from tilewright.passes.facts.named_slabs import (
-    chosen_stages,
     named_slabs,
     reason_against_names,
     set_layout,
 )
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
+from tilewright.passes.tile.scheduling_decision import Answer, Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
 _PADS = (1, 2, 4, 8)
@@ -49,8 +51,8 @@ class PadSmemPass(SchedulingPass):
     name = "pad-smem"
     RULE: ClassVar[Rule] = Rule("t", 14, "pad_smem")
 
-    pad: int | None = None
-    """Number of unused elements to add at the end of each row."""
+    pad: tuple[int, ...] | None = None
+    """Numbers of unused elements to add at the end of each row: one for all slabs, or one each."""
     slabs: tuple[str, ...] | None = None
     """Names of the slabs to pad."""
 
@@ -68,7 +70,24 @@ class PadSmemPass(SchedulingPass):
     def questions(self, launch: tile.LaunchOp) -> Questions:
         stages = named_slabs(launch).items()
         fit = [name for name, stage in stages if reason_not_padded(stage) is None]
-        return {"pad": _PADS, **{f"slabs {name}": NO_YES for name in fit}}
+        return {f"pad {name}": (0, *_PADS) for name in fit}
+
+    def with_answers(self, answers: Mapping[str, Answer]) -> Self:
+        pads = {question.partition(" ")[2]: answer for question, answer in answers.items()}
+        return self.with_pads({name: pad for name, pad in pads.items() if isinstance(pad, int)})
+
+    def with_pads(self, pads: Mapping[str, int]) -> Self:
+        """Return the pass with a pad for each slab, by its name; 0 is no pad."""
+        padded = {name: pad for name, pad in pads.items() if pad}
+        values = tuple(padded.values())
+        common = values[:1] if len({*values}) == 1 else values
+        return replace(self, pad=common or None, slabs=tuple(padded))
+
+    @property
+    def pads(self) -> dict[str, int]:
+        """Pad of each slab, by its name."""
+        names, given = self.slabs or (), self.pad or ()
+        return dict(zip(names, given * len(names) if len(given) == 1 else given, strict=True))
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if self.pad is None and self.slabs is None:
@@ -81,32 +100,41 @@ class PadSmemPass(SchedulingPass):
             return unfit[0]
         if self.pad is None:
             return _NO_PAD_FITS
-        if self.pad < 1:
-            return f"a pad is one element or more, not {self.pad}"
-        for name in names:
-            if (reason := reason_against_pad(stages[name], self.pad)) is not None:
-                return f"%{name} {reason}; a pad of {self.pad} elements breaks them"
-        padded = {stages[name]: _padded_bytes(stages[name], self.pad) for name in names}
+        if len(self.pad) not in (1, len(names)):
+            return f"{len(self.pad)} pads are not one for each of {len(names)} slabs"
+        if (least := min(self.pad)) < 1:
+            return f"a pad is one element or more, not {least}"
+        for name, pad in self.pads.items():
+            if (reason := reason_against_pad(stages[name], pad)) is not None:
+                return f"%{name} {reason}; a pad of {pad} elements breaks them"
+        padded = {stages[name]: _padded_bytes(stages[name], pad) for name, pad in self.pads.items()}
         if (reason := reason_not_fitting(launch, padded, self.target)) is None:
             return None
         remedy = "pad less, or take fewer slots (depth of double-buffer)"
-        return f"with a pad of {self.pad} its slabs {reason}; {remedy}"
+        pads = ", ".join(map(str, self.pad))
+        return f"with a pad of {pads} its slabs {reason}; {remedy}"
+
+    def completed(
+        self, guess: dict[str, ParameterListType], given: dict[str, ParameterListType]
+    ) -> dict[str, ParameterListType]:
+        """Return the options for some given ones; other slabs get one pad for all."""
+        return {**guess, "pad": guess["pad"][:1], **given} if "pad" in guess else {**given}
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
-        assert self.pad is not None
-        return _Pad(chosen_stages(launch, self.slabs), self.pad)
+        stages = named_slabs(launch)
+        return _Pad({stages[name]: pad for name, pad in self.pads.items()})
 
 
 class _Pad(RewritePattern):
     """Pattern that pads the rows of the chosen slabs."""
 
-    def __init__(self, stages: Set[tile.StageOp], pad: int):
-        self.stages, self.pad = stages, pad
+    def __init__(self, pads: Mapping[tile.StageOp, int]):
+        self.pads = pads
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
-        if stage in self.stages and not stage.layout.pad:
-            layout = stage.layout.with_pad(memref_type(stage.slab), self.pad)
+        if stage in self.pads and not stage.layout.pad:
+            layout = stage.layout.with_pad(memref_type(stage.slab), self.pads[stage])
             set_layout(stage, layout, rewriter)
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Heuristics (taste) of `pad-smem`: pad each slab whose accesses become faster, by the pad that saves
-the most clocks.
+the most clocks. The pads of slabs do not depend on each other, unless shared memory is short.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tilewright.dialects import tile
 from tilewright.dialects.target import WIDEST_BYTES
@@ -24,10 +23,23 @@ def prefer(step: PadSmemPass, launch: tile.LaunchOp) -> Sequence[PadSmemPass]:
     fit = [name for name, stage in stages.items() if reason_not_padded(stage) is None]
     gains = {pad: _gains(stages, conflicts, pad) for pad in _BEST_FIRST}
     best = sorted(_BEST_FIRST, key=lambda pad: -sum(gains[pad].values()))
-    sets = [(pad, tuple(gains[pad])) for pad in best]
-    sets += [(pad, names) for pad in best for names in (tuple(fit), *((name,) for name in fit))]
-    found = [replace(step, pad=pad, slabs=names) for pad, names in dict.fromkeys(sets) if names]
+    sets: list[Mapping[str, int]] = [_own_pads(fit, gains, best)]
+    sets += [dict.fromkeys(gains[pad], pad) for pad in best]
+    names = [tuple(fit), *((name,) for name in fit)]
+    sets += [dict.fromkeys(chosen, pad) for pad in best for chosen in names]
+    found = dict.fromkeys(step.with_pads(pads) for pads in sets if pads)
     return [choice for choice in found if choice.reason_not_possible(launch) is None]
+
+
+def _own_pads(
+    names: Sequence[str], gains: Mapping[int, Mapping[str, float]], best: Sequence[int]
+) -> Mapping[str, int]:
+    """Return the pad that saves each slab the most, the first of `best` among equals."""
+    return {
+        name: max(best, key=lambda pad: gains[pad].get(name, 0.0))
+        for name in names
+        if any(name in gains[pad] for pad in best)
+    }
 
 
 def reason_to_skip(step: PadSmemPass, launch: tile.LaunchOp) -> str | None:

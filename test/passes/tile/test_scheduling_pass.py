@@ -46,7 +46,7 @@ STEPS = (
     TmaCopyPass(slabs=("xs",)),
     SplitInnerForSwizzlePass(width=64, slabs=("xs",)),
     AsyncCopyPass(),
-    PadSmemPass(pad=4, slabs=("ws",)),
+    PadSmemPass(pad=(4,), slabs=("ws",)),
     PipelineKOuterPass(lookahead=2),
     MarkUnrollPass(limit=16),
 )
