@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tilewright.codegen.launch_plan import Launch
 from tilewright.codegen.poison import Array
-from tilewright.codegen.simulator import Counters
+from tilewright.codegen.simulator import Counters, Finding
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class Problem:
     line: int
     message: str
     note: str = ""
+
+    @staticmethod
+    def of(kernel: str, finding: Finding) -> "Problem":
+        """Return the problem of a kernel that a finding of the simulator names."""
+        return Problem(kernel, finding.line, f"{finding.kind}: {finding.message}", finding.note)
 
 
 @dataclass(frozen=True)

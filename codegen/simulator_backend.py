@@ -127,10 +127,7 @@ class SimulatorBackend:
             report = self._simulate(plan, launch, buffers, budget)
         except SimulationTooLarge as err:
             raise SimulationTooLarge(launch.kernel, self.budget, err.needed) from None
-        found = [
-            Problem(launch.kernel, error.line, f"{error.kind}: {error.message}", error.note)
-            for error in report.errors
-        ]
+        found = [Problem.of(launch.kernel, error) for error in report.errors]
         left = _unwritten_masks(launch, buffers)
         if report.blocks < launch.grid:
             left = []

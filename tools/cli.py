@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Command line of `tilewright compile | run | generate | explain | tune | db | bench | ops | simcheck
-| prove | cache | doctor`. The options of each command are in `tools/options/`.
+Command line of `tilewright compile | run | generate | explain | tune | db | bench | ops | sim |
+simcheck | prove | cache | doctor`. The options of each command are in `tools/options/`.
 
 Exit code 0: done, and every result is right. 1: a step failed, a result is wrong, or the disk is
 full. 2: the command line, the expression or a file cannot be understood, or a file cannot be
@@ -39,6 +39,7 @@ from tilewright.tools.options import (
     ops,
     prove,
     run,
+    sim,
     simcheck,
     tune,
 )
@@ -48,7 +49,7 @@ from tilewright.uncollected import uncollected
 
 COMMANDS = (
     *(compile, run, generate, ops, explain, tune),
-    *(db, bench, simcheck, prove, cache, doctor),
+    *(db, bench, sim, simcheck, prove, cache, doctor),
 )
 """Modules of the commands' options, in the order of the help."""
 

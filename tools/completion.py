@@ -99,6 +99,12 @@ def programs(prefix: str, **kwargs: Any) -> Iterable[str]:
     return files(prefix, **kwargs)
 
 
+def cuda_files(prefix: str, **kwargs: Any) -> Iterable[str]:
+    """Return completions of a FILE of CUDA or PTX."""
+    files: Complete = import_module("argcomplete.completers").FilesCompleter(("cu", "ptx"))
+    return files(prefix, **kwargs)
+
+
 def python_names(prefix: str) -> list[str]:
     """Return completions of `file.py:NAME` by the classes and functions of the file."""
     named = _PYTHON.fullmatch(prefix)
@@ -123,6 +129,7 @@ def _operators() -> Iterable[str]:
 
 OF_TILEWRIGHT: Mapping[str, Complete] = {
     "file": programs,
+    "cuda": cuda_files,
     "schedule": schedules,
     "target": begins(_targets),
     "names": begins(_operators),

@@ -19,10 +19,11 @@ _OWN_SPACES = {"local", "param", "const"}
 
 def branch_target(kernel: Kernel, instruction: Instruction) -> int | None:
     """Return the place that an instruction branches to; None if it does not branch to a label."""
-    if instruction.root != "bra":
-        return None
-    (label,) = instruction.operands
-    return kernel.labels.get(label.name) if isinstance(label, Symbol) else None
+    match instruction.root, instruction.operands:
+        case "bra", (Symbol(name),):
+            return kernel.labels.get(name)
+        case _:
+            return None
 
 
 def decides_a_loop(kernel: Kernel, place: int) -> bool:

@@ -27,6 +27,10 @@ from tilewright.codegen.simulator.operands import (
     Vector,
 )
 from tilewright.codegen.simulator.source_lines import SourceLines
+from tilewright.errors import one_line, shortened
+
+_MALFORMED = (ValueError, KeyError, IndexError, AssertionError)
+"""Errors of Python that text outside the syntax causes."""
 
 Scope = tuple[int, ...]
 """Numbers of the braces that enclose a place, outermost first."""
@@ -55,19 +59,39 @@ class Body:
     def parse(self) -> None:
         """Read all statements of the text into the kernel."""
         for scope, statement in self.statements():
-            if statement.endswith(":"):
-                self.declare_label(scope, statement[:-1])
-            elif statement.startswith("."):
-                directive = statement.split(None, 1)[0]
-                _DIRECTIVES.get(directive, Body.declare_variable)(self, scope, statement)
-            elif match := _INSTRUCTION.match(statement):
-                self.pending.append((scope, self.lines.line, match))
-            else:
-                raise SimulatorError(f"cannot read the PTX statement {statement!r}")
-        self.kernel.instructions = [self.instruction(*item) for item in self.pending]
+            try:
+                self.read(scope, statement)
+            except _MALFORMED:
+                raise self.unreadable(statement, self.lines.line) from None
+        self.kernel.instructions = [self.resolved(*item) for item in self.pending]
         for scope, label, targets in self.tables:
             names = [self.resolve(scope, target) or target for target in targets]
             self.kernel.branch_tables[label] = names
+
+    def read(self, scope: Scope, statement: str) -> None:
+        """Read a label, a directive or an instruction."""
+        if statement.endswith(":"):
+            self.declare_label(scope, statement[:-1])
+        elif statement.startswith("."):
+            directive = statement.split(None, 1)[0]
+            _DIRECTIVES.get(directive, Body.declare_variable)(self, scope, statement)
+        elif match := _INSTRUCTION.match(statement):
+            self.pending.append((scope, self.lines.line, match))
+        else:
+            raise self.unreadable(statement, self.lines.line)
+
+    def resolved(self, scope: Scope, line: int, match: re.Match[str]) -> Instruction:
+        """Return the instruction of a statement. Raises `SimulatorError` with the statement."""
+        try:
+            return self.instruction(scope, line, match)
+        except _MALFORMED:
+            raise self.unreadable(match[0], line) from None
+
+    @staticmethod
+    def unreadable(statement: str, line: int) -> SimulatorError:
+        """Return the error for a statement that is no PTX, or none that the simulator knows."""
+        text = shortened(one_line(statement))
+        return SimulatorError(f"cannot read the PTX statement {text!r}").at_line(line)
 
     def statements(self) -> Iterator[tuple[Scope, str]]:
         """

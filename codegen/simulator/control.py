@@ -8,6 +8,7 @@ PTX ISA, "Control Flow Instructions" and "bar, barrier".
 import numpy as np
 
 from tilewright.codegen.simulator.barriers import Barrier
+from tilewright.codegen.simulator.findings import SimulatorError
 from tilewright.codegen.simulator.instructions import build
 from tilewright.codegen.simulator.instructions.matrix import MATRIX
 from tilewright.codegen.simulator.instructions.mbarrier import phase_wait
@@ -34,7 +35,9 @@ def compile_kernel(unit: Unit) -> Machine:
     for place, instruction in enumerate(unit.kernel.instructions):
         try:
             _add(machine, place, instruction)
-        except (ValueError, KeyError, IndexError):
+        except SimulatorError as err:
+            raise err.at_line(instruction.line) from None
+        except (ValueError, KeyError, IndexError, AssertionError):
             # The operands fit no known form of the instruction.
             raise unknown(instruction) from None
     return machine

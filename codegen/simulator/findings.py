@@ -11,6 +11,12 @@ from tilewright.errors import TilewrightError
 class SimulatorError(TilewrightError):
     """Error for PTX or a launch that the simulator cannot run."""
 
+    def at_line(self, line: int) -> "SimulatorError":
+        """Return this error with a line as its place, unless it has a place or the line is 0."""
+        if self.where or not line:
+            return self
+        return SimulatorError(self.message, where=f"line {line}", remedy=self.remedy)
+
 
 class SimulationTooLarge(SimulatorError):
     """

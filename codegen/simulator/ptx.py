@@ -9,9 +9,8 @@ It understands the output of a compiler for one module: variables, entries, labe
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
-
-import numpy as np
 
 from tilewright.codegen.simulator.body import Body
 from tilewright.codegen.simulator.declarations import add_variable, parameter
@@ -19,7 +18,7 @@ from tilewright.codegen.simulator.findings import SimulatorError
 from tilewright.codegen.simulator.functions import Functions, closing
 from tilewright.codegen.simulator.kernel import Kernel
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _LINE_DIRECTIVE = re.compile(r"^([ \t]*\.(?:loc|file|version|target|address_size)\b[^\n;]*)$", re.M)
 _PROPERTY = re.compile(r"\.(\w+)\s+([\d, ]+)")
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\((.*?)\))?([^{;]*)\{", re.DOTALL)
@@ -53,23 +52,32 @@ def parse(text: str, name: str) -> Kernel:
     return kernel
 
 
+def kernel_names(text: str) -> list[str]:
+    """Return the names of the kernels of a PTX module, in order."""
+    return [*_module(text).entries]
+
+
 @lru_cache(maxsize=1)
 def _module(text: str) -> _Module:
     """Return the text and the entries of a module; cached, as its kernels are parsed one by one."""
-    text = _LINE_DIRECTIVE.sub(r"\1;", _COMMENT.sub(" ", text).split("\n\t.section", 1)[0])
+    text = _LINE_DIRECTIVE.sub(r"\1;", COMMENT.sub(" ", text).split("\n\t.section", 1)[0])
     return _Module(text, {match[1]: match for match in _ENTRY.finditer(text)})
 
 
 def _max_threads(properties: str) -> int | None:
     for name, values in _PROPERTY.findall(properties):
         if name in ("maxntid", "reqntid"):
-            return int(np.prod([int(value) for value in values.split(",")]))
+            return prod(_sizes(values))
     return None
 
 
 def _cluster(properties: str) -> tuple[int, int, int]:
     for name, values in _PROPERTY.findall(properties):
         if name == "reqnctapercluster":
-            x, y, z = (*(int(value) for value in values.split(",")), 1, 1)[:3]
+            x, y, z = (*_sizes(values), 1, 1, 1)[:3]
             return x, y, z
     return 1, 1, 1
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in re.findall(r"\d+", text)]

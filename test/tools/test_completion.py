@@ -29,6 +29,7 @@ LINES = {
     "tilewright run --target sm_9": "sm_90a ",
     "tilewright ops soft": "softmax softplus softshrink",
     "tilewright compile mod": "model.mlir model.py",
+    "tilewright sim mod": "model.cu ",
     "opt-tool -p to-l": "to-loop ",
 }
 
@@ -48,7 +49,7 @@ def asked(lines: Sequence[str], folder: Path) -> list[str]:
 
 
 def test_bash_completes(tmp_path: Path):
-    for name in ("model.py", "model.mlir", "other.mlir"):
+    for name in ("model.py", "model.mlir", "other.mlir", "model.cu"):
         (tmp_path / name).touch()
     found = dict(zip(LINES, asked([*LINES], tmp_path), strict=True))
     sorted_words = {line: sorted(words.split()) for line, words in found.items()}

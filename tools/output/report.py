@@ -13,6 +13,7 @@ from rich.table import Table
 from tilewright.codegen.launch_plan import SOURCE_NAME
 from tilewright.codegen.outcome import Execution, KernelReport, Problem
 from tilewright.codegen.report import StaticReport, as_json
+from tilewright.codegen.simulator import Counters
 from tilewright.codegen.slab import Slab
 from tilewright.interpreters.comparison import Comparison
 from tilewright.tools.output.output_path import write_text
@@ -55,17 +56,19 @@ class Report:
         output.
         """
         for problem in self.execution.problems:
-            error = f"{_place(problem)}error: kernel '{problem.kernel}': {problem.message}"
-            line = self.source.splitlines()[problem.line - 1 : problem.line] if problem.line else []
-            note = [f"{_place(problem)}note: from {problem.note}"] if problem.note else []
-            yield "\n".join([error, *line, *note])
+            yield problem_text(problem, SOURCE_NAME, self.source)
         for number, comparison in enumerate(self.comparisons):
             if comparison.reason:
                 yield f"error: output {number} is wrong: {comparison.reason}"
 
 
-def _place(problem: Problem) -> str:
-    return f"{SOURCE_NAME}:{problem.line}: " if problem.line else ""
+def problem_text(problem: Problem, name: str, source: str) -> str:
+    """Return the message for a problem, with its line of `source`, the text of the file `name`."""
+    place = f"{name}:{problem.line}: " if problem.line else ""
+    error = f"{place}error: kernel '{problem.kernel}': {problem.message}"
+    line = source.splitlines()[problem.line - 1 : problem.line] if problem.line else []
+    note = [f"{place}note: from {problem.note}"] if problem.note else []
+    return "\n".join([error, *line, *note])
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -128,8 +131,13 @@ def _error(error: float | None) -> str:
 _COLUMNS = ("grid", "block", "shared", "instructions", "bank factor", "sectors", "sector factor")
 
 
+def launches_table() -> Table:
+    """Return an empty table of launches with their counters."""
+    return table("kernel", *_COLUMNS, numbers=_COLUMNS)
+
+
 def _kernels_table(report: Report) -> Table:
-    rows = table("kernel", *_COLUMNS, numbers=_COLUMNS)
+    rows = launches_table()
     for kernel in report.execution.kernels:
         launch = kernel.launch
         rows.add_row(
@@ -143,11 +151,13 @@ def _kernels_table(report: Report) -> Table:
 
 
 def _counted(kernel: KernelReport) -> tuple[str, ...]:
-    if not kernel.is_counted:
-        return ("-",) * 4
-    counters = kernel.counters
+    return counter_cells(kernel.instructions, kernel.counters) if kernel.is_counted else ("-",) * 4
+
+
+def counter_cells(instructions: int, counters: Counters) -> tuple[str, ...]:
+    """Return the last cells of a launch's row: its thread-instructions and its counters."""
     return (
-        f"{kernel.instructions}",
+        f"{instructions}",
         _factor(counters.bank_factor, counters.shared_wavefronts),
         f"{counters.global_sectors}",
         _factor(counters.sector_factor, counters.global_sectors),
@@ -212,7 +222,7 @@ def _key(rounded_by: str) -> str:
 
 
 def _kernel(kernel: KernelReport) -> dict[str, Any]:
-    launch, counters = kernel.launch, kernel.counters
+    launch = kernel.launch
     ran: dict[str, Any] = {
         "name": launch.kernel,
         "grid": launch.grid,
@@ -222,9 +232,13 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
     }
     if not kernel.is_counted:
         return ran
+    return {**ran, **counters_json(kernel.instructions, kernel.counters)}
+
+
+def counters_json(instructions: int, counters: Counters) -> dict[str, int]:
+    """Return the entries of a launch's thread-instructions and counters."""
     return {
-        **ran,
-        "instructions": kernel.instructions,
+        "instructions": instructions,
         "shared_wavefronts": counters.shared_wavefronts,
         "ideal_shared_wavefronts": counters.ideal_shared_wavefronts,
         "global_sectors": counters.global_sectors,

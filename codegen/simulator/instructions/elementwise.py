@@ -2,6 +2,8 @@
 """Steps that compute each lane by itself, from arrays of operands to an array of results."""
 
 from collections.abc import Callable
+from functools import lru_cache
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -30,8 +32,10 @@ def same(x: Any) -> Any:
 def step(function: Function, target: Values, *sources: Values) -> Step:
     """
     Return a step that computes `target = function(*sources)` for the executing lanes; a ufunc
-    writes its results in place.
+    writes its results in place. Raises `ValueError` for a wrong number of sources.
     """
+    if not _takes(function, len(sources)):
+        raise ValueError(f"the function does not take {len(sources)} operands")
     if isinstance(function, np.ufunc) and target.flags.c_contiguous:
         return _in_place(function, target, sources)
 
@@ -40,6 +44,20 @@ def step(function: Function, target: Values, *sources: Values) -> Step:
         target[index] = function(*[source[index] for source in sources])
 
     return run
+
+
+@lru_cache(maxsize=1024)
+def _takes(function: Function, count: int) -> bool:
+    """True if a function takes `count` operands, or Python does not know how many it takes."""
+    if isinstance(function, np.ufunc):
+        return function.nin == count
+    try:
+        signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # a function without a signature, such as `np.where`
+        return True
+    return True
 
 
 def _in_place(function: np.ufunc, target: Values, sources: tuple[Values, ...]) -> Step:
