@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Command line of `tilewright compile | run | generate | explain | tune | db | bench | ops | sim |
-simcheck | prove | cache | doctor`. The options of each command are in `tools/options/`.
+simcheck | prove | fuzz | cache | doctor`. The options of each command are in `tools/options/`.
 
 Exit code 0: done, and every result is right. 1: a step failed, a result is wrong, or the disk is
 full. 2: the command line, the expression or a file cannot be understood, or a file cannot be
@@ -35,6 +35,7 @@ from tilewright.tools.options import (
     db,
     doctor,
     explain,
+    fuzz,
     generate,
     ops,
     prove,
@@ -49,7 +50,7 @@ from tilewright.uncollected import uncollected
 
 COMMANDS = (
     *(compile, run, generate, ops, explain, tune),
-    *(db, bench, sim, simcheck, prove, cache, doctor),
+    *(db, bench, sim, simcheck, prove, fuzz, cache, doctor),
 )
 """Modules of the commands' options, in the order of the help."""
 
@@ -112,9 +113,9 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 def _progress(args: argparse.Namespace) -> AbstractContextManager[None]:
     """
     Return a context that shows the progress line, if stderr is a terminal. Only then rich and xDSL
-    are imported.
+    are imported. The line has a thread, so that a command that forks has none.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or getattr(args, "forks", False):
         return nullcontext()
     line = import_module("tilewright.tools.output.progress").progress_line
     return line(getattr(args, "color", "auto"))

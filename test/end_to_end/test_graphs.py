@@ -8,6 +8,8 @@ import numpy as np
 from dangling_uses import assert_no_dangling_uses
 from draws import drawn
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 from needs import needs_nvrtc
 from xdsl.dialects.builtin import ModuleOp
 
@@ -23,8 +25,7 @@ from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.driver.manager import PassManager
-
-from .graphs import Graph, graphs
+from tilewright.tools.fuzz.graphs import Graph, random_graph
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
@@ -40,9 +41,15 @@ eps is 6e-8.
 """
 
 
+def graphs(least: int, most: int) -> SearchStrategy[Graph]:
+    """Draw a graph of `least` to `most` ops."""
+    drawing = st.randoms(use_true_random=False)
+    return drawing.map(lambda random: random_graph(random, least, most))
+
+
 def check(graph: Graph) -> None:
     """Check every pass on a graph's Torch IR, and compare the results with PyTorch's."""
-    check_module(graph, graph.torch_ir(), graph.inputs())
+    check_module(graph, graph.torch_ir(), graph.tensors())
 
 
 def check_module(graph: Graph, module: ModuleOp, inputs: Sequence[Any]) -> None:
@@ -58,7 +65,7 @@ def check_module(graph: Graph, module: ModuleOp, inputs: Sequence[Any]) -> None:
 
     lowered = lower(module, Level.LOOP, PassManager(context(), check_each=check_each))
     found = interpret(lowered, *map(array_of, inputs), dtype=np.float64)
-    for got, want in zip(found, graph.exact(*graph.inputs()), strict=True):
+    for got, want in zip(found, graph.exact(*graph.tensors()), strict=True):
         assert got.shape == want.shape
         scale = max(float(want.double().abs().max()), 1.0)
         np.testing.assert_allclose(got, array_of(want), rtol=0, atol=_TOLERANCE * scale)
@@ -73,7 +80,7 @@ def test_small_graphs(graph: Graph):
 @given(graphs(3, 6))
 @settings(max_examples=drawn(8), suppress_health_check=_SLOW, phases=_PHASES)
 def test_captured_graphs(graph: Graph):
-    captured = api.capture(graph, *graph.inputs())
+    captured = api.capture(graph, *graph.tensors())
     check_module(graph, captured.module, [input.tensor for input in captured.inputs])
 
 
@@ -81,7 +88,7 @@ def test_captured_graphs(graph: Graph):
 @given(graphs(5, 12))
 @settings(max_examples=drawn(25), suppress_health_check=_SLOW, phases=_PHASES)
 def test_simulated_graphs(graph: Graph):
-    module, inputs = graph.torch_ir(), [array_of(x) for x in graph.inputs()]
+    module, inputs = graph.torch_ir(), [array_of(x) for x in graph.tensors()]
     kernel_ir = lower(module, Level.KERNEL)
     execution = SimulatorBackend("sm_90a").run(plan_of(lower(kernel_ir, Level.CUDA)), inputs)
     assert execution.problems == []

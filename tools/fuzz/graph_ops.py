@@ -11,9 +11,7 @@ that has a number added.
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
-Tensor = torch.Tensor
+Tensor = Any
 Run = Callable[..., Any]
 """
 Function of an overload and its arguments, `run(overload, *args, **kwargs)`, that returns the
@@ -23,13 +21,34 @@ overload's result.
 Unary = Callable[[Run, int, Tensor], Tensor]
 Binary = Callable[[Run, int, Tensor, Tensor], Tensor]
 
-aten: Any = torch.ops.aten
+
+class _Aten:
+    """Namespace `torch.ops.aten`; torch is imported at its first use."""
+
+    def __getattr__(self, name: str) -> Any:
+        import torch
+
+        return getattr(torch.ops.aten, name)
+
+
+aten: Any = _Aten()
 
 _EDGE = 35 / 256
 """
 Threshold that no simple program has as a result. It is a bfloat16, as are all numbers here that
 PyTorch would round.
 """
+
+
+def _as(name: str) -> Unary:
+    """Return the conversion to the dtype of that name."""
+
+    def convert(run: Run, n: int, x: Tensor) -> Tensor:
+        import torch
+
+        return run(aten._to_copy, x, dtype=getattr(torch, name))
+
+    return convert
 
 
 def _axis(x: Tensor, number: int) -> int:
@@ -62,6 +81,33 @@ def _layer_norm(run: Run, n: int, x: Tensor) -> Tensor:
 def _variance(run: Run, n: int, x: Tensor) -> Tensor:
     found = run(aten.var.correction, x, [_axis(x, n)], correction=0, keepdim=n % 2 == 0)
     return run(aten.add.Scalar, found, 0.125)
+
+
+def _deviation(run: Run, n: int, x: Tensor) -> Tensor:
+    return run(aten.sqrt, _variance(run, n, x))
+
+
+def _convolution(run: Run, n: int, x: Tensor) -> Tensor:
+    """Return a convolution along the last one or two axes, with weights between -1 and 1."""
+    dims, size = min(x.dim() - 1, 2), 1 + n
+    shape = (3, x.shape[-dims - 1], *[size] * dims)
+    count = shape[0] * shape[1] * size**dims
+    steps = run(aten.mul.Scalar, run(aten.arange, count, device="cpu"), 0.71)
+    weight = run(aten.reshape, run(aten.sin, steps), [*shape])
+    overload = {1: aten.conv1d, 2: aten.conv2d}[dims]
+    return run(overload, x, weight, None, [1 + n % 2] * dims, [n // 2] * dims)
+
+
+def _mean_of_windows(run: Run, n: int, x: Tensor) -> Tensor:
+    overload = {2: aten.avg_pool1d, 3: aten.avg_pool1d, 4: aten.avg_pool2d}[x.dim()]
+    dims = 2 if x.dim() == 4 else 1
+    return run(overload, x, [2 + n % 2] * dims, [1 + n // 2] * dims, [n % 2] * dims)
+
+
+def _largest_of_windows(run: Run, n: int, x: Tensor) -> Tensor:
+    overload = {2: aten.max_pool1d, 3: aten.max_pool1d, 4: aten.max_pool2d}[x.dim()]
+    dims = 2 if x.dim() == 4 else 1
+    return run(overload, x, [2 + n % 2] * dims, [1 + n // 2] * dims, [n % 2] * dims)
 
 
 def _position_of_largest(run: Run, n: int, x: Tensor) -> Tensor:
@@ -105,6 +151,11 @@ def _named_rows(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
     return run(aten.embedding, x, run(aten.remainder.Scalar, at, x.shape[0]))
 
 
+def _added_rows(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
+    positions = run(aten.remainder.Scalar, at, x.shape[0])
+    return run(aten.index_add, x, 0, positions, run(aten.index_select, x, 0, positions))
+
+
 def _selected(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
     axis = _axis(x, n)
     return run(aten.index_select, x, axis, run(aten.remainder.Scalar, at, x.shape[axis]))
@@ -144,8 +195,14 @@ POINTWISE: dict[str, Unary] = {
     "plus positions": lambda run, n, x: run(aten.add.Tensor, x, _ramp(run, x)),
     "remainder": lambda run, n, x: run(aten.remainder.Scalar, run(aten.mul.Tensor, x, x), 7),
     "not": lambda run, n, x: run(aten.logical_not, x),
-    "as bfloat16": lambda run, n, x: run(aten._to_copy, x, dtype=torch.bfloat16),
-    "as float32": lambda run, n, x: run(aten._to_copy, x, dtype=torch.float32),
+    "exp": lambda run, n, x: run(aten.exp, run(aten.clamp, x, -8, 2)),
+    "erf": lambda run, n, x: run(aten.erf, x),
+    "silu": lambda run, n, x: run(aten.silu, x),
+    "softplus": lambda run, n, x: run(aten.softplus, x),
+    "cube": lambda run, n, x: run(aten.pow.Tensor_Scalar, x, 3),
+    "as bfloat16": _as("bfloat16"),
+    "as float16": _as("float16"),
+    "as float32": _as("float32"),
 }
 
 REDUCING: dict[str, Unary] = {
@@ -160,9 +217,22 @@ REDUCING: dict[str, Unary] = {
     "log of sums": lambda run, n, x: run(aten.logsumexp, x, [_axis(x, n)], n < 2),
     "rms norm": _rms_norm,
     "layer norm": _layer_norm,
+    "log softmax": lambda run, n, x: run(aten.log_softmax.int, x, _axis(x, n)),
+    "least": lambda run, n, x: run(aten.amin, x, [_axis(x, n)], n < 2),
+    "deviation": _deviation,
+    "group norm": lambda run, n, x: run(aten.group_norm, x, 1 + n % 2, None, None, 0.125),
     "sums so far": lambda run, n, x: run(aten.cumsum, x, _axis(x, n)),
+    "products so far": lambda run, n, x: run(aten.cumprod, x, _axis(x, n)),
+    "largest so far": lambda run, n, x: run(aten.cummax, x, _axis(x, n))[0],
+    "log of sums so far": lambda run, n, x: run(aten.logcumsumexp, x, _axis(x, n)),
     "position of largest": _position_of_largest,
     "largest and position": _largest_and_position,
+}
+
+WINDOWED: dict[str, Unary] = {
+    "convolution": _convolution,
+    "mean of windows": _mean_of_windows,
+    "largest of windows": _largest_of_windows,
 }
 
 BINARY: dict[str, Binary] = {
@@ -180,6 +250,8 @@ BINARY: dict[str, Binary] = {
     "stacked": lambda run, n, x, y: run(aten.stack, [x, y], n % (x.dim() + 1)),
     "named rows": _named_rows,
     "selected": _selected,
+    "added rows": _added_rows,
+    "smaller": lambda run, n, x, y: run(aten.minimum, x, y),
 }
 
 PRODUCTS: dict[str, Binary] = {
@@ -189,4 +261,7 @@ PRODUCTS: dict[str, Binary] = {
     "attention": _attention,
 }
 
-OPS: dict[str, Callable[..., Tensor]] = {**LAYOUT, **POINTWISE, **REDUCING, **BINARY, **PRODUCTS}
+OPS: dict[str, Callable[..., Tensor]] = {
+    **{**LAYOUT, **POINTWISE, **REDUCING},
+    **{**WINDOWED, **BINARY, **PRODUCTS},
+}

@@ -1,38 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random graphs of ops, with values that have several readers, and with several results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from random import Random
 from typing import Any, NamedTuple, cast
 
-import torch
-from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.frontend.aten import build_op, op_of_call, types_of
+from tilewright.tools.fuzz.graph_ops import BINARY, OPS, PRODUCTS, REDUCING, Run
 
-from .graph_ops import BINARY, OPS, PRODUCTS, REDUCING, Run
-
-Tensor = torch.Tensor
+Tensor = Any
 Shape = tuple[int, ...]
 
 NAMES = (*OPS, *REDUCING, *PRODUCTS, *PRODUCTS)
 """Names to draw from; ops whose fusion is most intricate are drawn most often."""
 
-_ANY = st.integers(0, 1 << 20)
-"""
-Strategy that draws more evenly than a choice from a short list; the order of names differs in each
-graph.
-"""
-
 _LARGEST = 50.0
 """Largest absolute value in a graph, so that an error in one value does not get lost in another."""
 
-_MOST_ELEMENTS, _HIGHEST_RANK = 400, 4
+_HIGHEST_RANK = 4
+
+
+class Input(NamedTuple):
+    """Shape of an input, and its dtype by PyTorch's name."""
+
+    shape: Shape
+    dtype: str = "float32"
+
+
+class Sizes(NamedTuple):
+    """Sizes of axes to draw, and the most elements of a value."""
+
+    axes: tuple[int, ...] = (1, 2, 3, 5, 8)
+    elements: int = 400
 
 
 class Node(NamedTuple):
@@ -47,15 +52,14 @@ class Node(NamedTuple):
 class Graph:
     """Program of two tensors of floats and one of integers."""
 
-    floats: tuple[Shape, Shape]
-    integers: Shape
+    inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     results: tuple[int, ...]
     """Positions of the results, which may be inputs, or occur twice."""
 
     def __call__(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Return the results in PyTorch."""
-        return self.evaluated(_call, inputs)
+        return self.evaluated(call, inputs)
 
     def exact(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Return the results with all floats in float64."""
@@ -63,21 +67,27 @@ class Graph:
 
     def evaluated(self, run: Run, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """Return the results, where `run` computes each overload."""
-        values = [*inputs]
-        for node in self.nodes:
-            values.append(OPS[node.op](run, node.number, *(values[i] for i in node.operands)))
+        values = [*inputs, *self.values(run, inputs)]
         return tuple(values[i] for i in self.results)
 
-    def inputs(self) -> list[Tensor]:
-        """Return values to run with, the same every time."""
-        return _inputs(self.floats, self.integers)
+    def values(self, run: Run, inputs: Sequence[Tensor]) -> Iterator[Tensor]:
+        """Yield the value of each node, where `run` computes each overload."""
+        values = [*inputs]
+        for node in self.nodes:
+            values.append(value_of(node, values, run))
+            yield values[-1]
+
+    def tensors(self) -> list[Tensor]:
+        """Return inputs to run with, the same every time."""
+        return tensors_of(self.inputs)
 
     def torch_ir(self) -> ModuleOp:
         """Return the Torch IR that capture makes of the graph, in a tenth of the time."""
         return _Writer().written(self)
 
 
-def _call(overload: Any, *args: Any, **kwargs: Any) -> Any:
+def call(overload: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return the result of an overload."""
     return overload(*args, **kwargs)
 
 
@@ -89,6 +99,8 @@ def _promoted_call(overload: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _promoted(value: Any) -> Any:
     """Return a tensor of floats, or a floating dtype, as float64; anything else unchanged."""
+    import torch
+
     if isinstance(value, torch.dtype) and value.is_floating_point:
         return torch.float64
     if isinstance(value, torch.Tensor) and value.is_floating_point():
@@ -96,10 +108,23 @@ def _promoted(value: Any) -> Any:
     return value
 
 
-def _inputs(floats: tuple[Shape, Shape], integers: Shape) -> list[Tensor]:
+def tensors_of(inputs: Sequence[Input]) -> list[Tensor]:
+    """Return random tensors of the inputs, the same every time."""
+    import torch
+
     generator = torch.Generator().manual_seed(0)
-    tensors = [torch.randn(shape, generator=generator) for shape in floats]
-    return [*tensors, torch.randint(-4, 9, integers, generator=generator)]
+    return [_tensor(*input, generator) for input in inputs]
+
+
+def _tensor(shape: Shape, dtype: str, generator: Any) -> Tensor:
+    import torch
+
+    kind: torch.dtype = getattr(torch, dtype)
+    if kind.is_floating_point:
+        return torch.randn(shape, generator=generator).to(kind)
+    least, end = (-4, 9) if kind.is_signed else (0, 9)
+    values = torch.randint(least, end, shape, generator=generator)
+    return (values > 2 if kind is torch.bool else values).to(kind)
 
 
 class _Writer:
@@ -111,7 +136,7 @@ class _Writer:
 
     def written(self, graph: Graph) -> ModuleOp:
         """Return the whole graph as the function `@main` in a module."""
-        inputs = graph.inputs()
+        inputs = graph.tensors()
         for position, tensor in enumerate(inputs):
             self.values[tensor] = self.body.insert_arg(types_of(tensor)[0], position)
         results = [self.values[tensor] for tensor in graph.evaluated(self.run, inputs)]
@@ -126,7 +151,7 @@ class _Writer:
         assert op_class is not None, target
         result = overload(*args, **kwargs)
         several = isinstance(result, tuple | list)
-        given = cast(Sequence[Tensor], result) if several else [cast(Tensor, result)]
+        given = cast(Sequence[Tensor], result) if several else [result]
         tensors = [tensor.view(tensor.shape) for tensor in given]
         shown = tensors if several else tensors[0]
         op = build_op(op_class, args, cast(Mapping[str, Any], kwargs), self.values, types_of(shown))
@@ -135,55 +160,68 @@ class _Writer:
         return shown
 
 
-@st.composite
-def graphs(draw: DrawFn, least: int, most: int) -> Graph:
+def random_graph(
+    random: Random,
+    least: int,
+    most: int,
+    sizes: Sizes = Sizes(),
+    dtypes: Sequence[tuple[str, str, str]] = (("float32", "float32", "int64"),),
+) -> Graph:
     """
     Return a graph of `least` to `most` ops; it has fewer where an op that is drawn fits no value.
+    `dtypes` are those of the inputs, of which one row is drawn.
     """
-    size = st.sampled_from([1, 2, 3, 5, 8])
-    first = tuple(draw(st.lists(size, min_size=1, max_size=3)))
-    second = draw(st.sampled_from([first, first[::-1], first[-1:], (first[-1], 4), (1, *first)]))
-    integers = tuple(draw(st.lists(size, min_size=1, max_size=2)))
-    values = _inputs((first, second), integers)
-    names = Random(draw(_ANY)).sample(NAMES, len(NAMES))
-    nodes: list[Node] = []
-    for _ in range(draw(st.integers(least, most))):
-        if (found := draw(_nodes(names, values))) is not None:
+    first = tuple(random.choices(sizes.axes, k=random.randint(1, 3)))
+    while prod(first) > sizes.elements:
+        first = first[1:]
+    second = random.choice([first, first[::-1], first[-1:], (first[-1], 4), (1, *first)])
+    integers = tuple(random.choices(sizes.axes, k=random.randint(1, 2)))
+    shapes = (first, second, integers)
+    inputs = tuple(map(Input, shapes, random.choice(dtypes)))
+    values = tensors_of(inputs)
+    names = Random(random.randint(0, 1 << 20)).sample(NAMES, len(NAMES))
+    nodes = list[Node]()
+    for _ in range(random.randint(least, most)):
+        if (found := _node(random, names, values, sizes.elements)) is not None:
             nodes.append(found[0])
             values.append(found[1])
-    others = draw(st.lists(st.integers(0, len(values) - 1), max_size=3))
-    return Graph((first, second), integers, tuple(nodes), (*others, len(values) - 1))
+    others = [random.randrange(len(values)) for _ in range(random.randint(0, 3))]
+    return Graph(inputs, tuple(nodes), (*others, len(values) - 1))
 
 
-@st.composite
-def _nodes(
-    draw: DrawFn, names: Sequence[str], values: Sequence[Tensor]
+def _node(
+    random: Random, names: Sequence[str], values: Sequence[Tensor], most: int
 ) -> tuple[Node, Tensor] | None:
     """
     Return an op and its value; None if no operands among `values` fit. The last values are drawn
     more often.
     """
-    op, number = names[draw(_ANY) % len(names)], draw(st.integers(0, 3))
+    op, number = random.choice(names), random.randint(0, 3)
     count = len(values)
-    back = st.one_of(st.integers(1, min(count, 3)), st.integers(1, count))
-    x = count - draw(back)
+    back = random.randint(1, min(count, 3) if random.randint(0, 1) else count)
+    x = count - back
     candidates = [(x,)]
     if op in BINARY or op in PRODUCTS:
-        y = draw(st.integers(0, count - 1))
+        y = random.randrange(count)
         candidates = [(x, (y + i) % count) for i in range(count)]
     for operands in candidates:
         node = Node(op, number, operands)
-        if (value := _value(node, values)) is not None:
+        if (value := fitting_value(node, values, most)) is not None:
             return node, value
     return None
 
 
-def _value(node: Node, values: Sequence[Tensor]) -> Tensor | None:
+def value_of(node: Node, values: Sequence[Tensor], run: Run) -> Tensor:
+    """Return the value of a node, where `run` computes each overload."""
+    return OPS[node.op](run, node.number, *(values[i] for i in node.operands))
+
+
+def fitting_value(node: Node, values: Sequence[Tensor], most: int) -> Tensor | None:
     """Return the value of a node; None if PyTorch refuses the call, or the value is too large."""
     try:
-        value = OPS[node.op](_call, node.number, *(values[i] for i in node.operands))
-    except (RuntimeError, IndexError, ZeroDivisionError):
+        value = value_of(node, values, call)
+    except (RuntimeError, IndexError, KeyError, ZeroDivisionError):
         return None
-    if not 0 < value.numel() <= _MOST_ELEMENTS or not 0 < value.dim() <= _HIGHEST_RANK:
+    if not 0 < value.numel() <= most or not 0 < value.dim() <= _HIGHEST_RANK:
         return None
     return value if bool(value.double().abs().max() <= _LARGEST) else None

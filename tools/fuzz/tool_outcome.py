@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from forked_runs import TooLongError
-
+from tilewright.codegen.whole_file import write_whole
+from tilewright.tools.fuzz.forked import TooLongError
 from tilewright.tools.opt_tool import main as opt_tool
 
 FAILURES = ("internal error", "hang", "out of memory", "lost")
 
 _EXCEPTION = re.compile(r"(?!error:)[\w.]+(?::|$)")
 _FRAME = re.compile(r'File "(?:.*/)?((?:\w+/)?\w+\.pyx?)", line \d+, in (\S+)')
-_NOT_OURS = ("xdsl/", "forked_runs", "benchmarks/")
+_NOT_OURS = ("xdsl/", "fuzz/")
 _PLACED = re.compile(r"^\S[^\n]*?:\d+:\d+: error: ", re.MULTILINE)
 _BY_PASS = re.compile(r"error: .*\bpass '[^']*'(?::| the program)")
 _MEMORY = "no memory left"
@@ -37,7 +37,7 @@ class Outcome:
 def run_opt_tool(text: str, options: Sequence[str], folder: Path) -> Outcome:
     """Run opt-tool over `text` in this process, through a file in `folder`; return how it ended."""
     file = folder / "mutant.mlir"
-    file.write_text(text)
+    write_whole(file, text.encode())
     out, err = StringIO(), StringIO()
     try:
         with redirect_stdout(out), redirect_stderr(err):

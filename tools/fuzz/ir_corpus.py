@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1] / "test"
+from tilewright.errors import UsageError
+
+TESTS = Path(__file__).parents[2] / "test"
 
 _RUN = re.compile(r"RUN:(.*?[^\\])$", re.MULTILINE | re.DOTALL)
 _CONTINUED = re.compile(r"\\\n\s*//\s*RUN:")
@@ -56,6 +58,8 @@ class Sample:
 @cache
 def samples_of_tests() -> tuple[Sample, ...]:
     """Return the samples from the tests' files, in the files' order."""
+    if not TESTS.is_dir():
+        raise UsageError("there are no files to mutate", remedy="run it in a checkout")
     paths = sorted(p for p in TESTS.rglob("*.mlir") if "Inputs" not in p.parts)
     return tuple(sample for path in paths for sample in _samples_of(path))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutated IR succeeds or is diagnosed; the script that tries it counts all other ends."""
+"""Mutated IR succeeds or is diagnosed; `tilewright fuzz --mlir` counts all other ends."""
 
 import json
 import subprocess
@@ -8,17 +8,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from ir_corpus import samples_of_tests
-from text_mutations import MUTATIONS, Vocabulary, mutated
-from tool_outcome import run_opt_tool
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from tilewright.tools.fuzz.ir_corpus import samples_of_tests
+from tilewright.tools.fuzz.text_mutations import MUTATIONS, Vocabulary, mutated
+from tilewright.tools.fuzz.tool_outcome import run_opt_tool
 
 MUTANTS = 20
-"""Number of mutants in `make test`; the script makes as many as requested."""
+"""Number of mutants in `make test`; the command makes as many as requested."""
 
 CALLS = """
-from forked_runs import Lost, TooLongError, forked
+from tilewright.tools.fuzz.forked import Lost, TooLongError, forked
 
 def call(item):
     if item == 1:
@@ -41,27 +40,26 @@ assert answers == {0: "done", 1: "too long", 2: "too much", 4: "done", 5: "done"
 """
 
 NUMBERED = """
-from mutants import mutant
+from tilewright.tools.fuzz.mutants import mutant
 print([mutant(3, number, expressions=False) for number in range(8)])
 """
 
 
 def python(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in the folder of the benchmarks: only a process without threads may fork."""
-    return subprocess.run(
-        [sys.executable, *args], cwd=BENCHMARKS, capture_output=True, text=True, env=environment
-    )
+    """Run Python in a process of its own: only a process without threads may fork."""
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, env=environment)
 
 
 def test_mutants_succeed_or_are_diagnosed(tmp_path: Path):
     file = tmp_path / "counts.json"
-    options = ("--seed", "1", "--count", str(MUTANTS), "--no-expressions", "--json", str(file))
-    done = python("mutated_ir.py", *options)
+    options = ("--mlir", "--seed", "1", "--count", str(MUTANTS), "--json", str(file))
+    done = python("-m", "tilewright.tools.cli", "fuzz", *options)
     assert done.returncode == 0, done.stdout + done.stderr
-    counts = json.loads(file.read_text())
-    assert counts["failures"] == {}
-    assert sum(counts["outcomes"].values()) == MUTANTS
-    assert 0.4 * MUTANTS <= counts["reached"] <= 0.8 * MUTANTS
+    found = json.loads(file.read_text())
+    assert found["failures"] == []
+    assert found["counts"]["mutants"] == MUTANTS
+    assert 0.4 * MUTANTS <= found["counts"]["reached a pass"] <= 0.8 * MUTANTS
+    assert f"seed 1: {MUTANTS} mutants, " in done.stdout
 
 
 def test_calls_that_fail_are_counted():

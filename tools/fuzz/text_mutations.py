@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from line_mutations import (
+from tilewright.tools.fuzz.line_mutations import (
     delete_line,
     duplicate_line,
     empty_region,

@@ -11,12 +11,12 @@ from functools import cache
 from itertools import groupby
 from random import Random
 
-from ir_corpus import Sample, samples_of_expressions, samples_of_tests
-from text_mutations import Vocabulary, mutated
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.verification import verify_module
+from tilewright.tools.fuzz.ir_corpus import Sample, samples_of_expressions, samples_of_tests
+from tilewright.tools.fuzz.text_mutations import Vocabulary, mutated
 from tilewright.tools.input.mlir_source import SourceParser
 
 _MOST_DRAWS = 4

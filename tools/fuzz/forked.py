@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Function calls in forked processes, each call with a limit on CPU seconds and on memory.
+Calls of a function in forked processes, each call with a limit on CPU seconds and on memory.
 
     for index, answer in forked(call, range(1000), jobs=2, seconds=20.0, bytes=4 << 30): ...
 """
