@@ -58,7 +58,7 @@ class Fusions:
         self.target = target
         self.reasons: Counter[str] = Counter()
         """Errors of programs that a pass rejected, with their numbers."""
-        self._program = program
+        self.program = program
         self._kept = OrderedDict[loop.FusionAttr, Fused | None]()
         self.root = Node(self, loop.FusionAttr.get(), "")
 
@@ -80,7 +80,7 @@ class Fusions:
 
     def _fused(self, fusion: loop.FusionAttr) -> Fused | None:
         try:
-            return fuse(self._program, fusion, self.target)
+            return fuse(self.program, fusion, self.target)
         except REFUSED as err:
             self.reasons[one_line(err)] += 1
             return None

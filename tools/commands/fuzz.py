@@ -67,8 +67,8 @@ def run(args: argparse.Namespace) -> int:
             out.print(f"{done} of {counted(len(numbers), what)}, {_failures(failures)}")
         if monotonic() > end:
             break
-    shares = ", ".join(f"{number} {name}" for name, number in totals.items())
-    out.print(f"seed {args.seed}: {shares}, {_failures(failures)}")
+    shares = ", ".join(f"{name} {number}" for name, number in totals.items())
+    out.print(f"seed {args.seed}: {shares}; {_failures(failures)}")
     if args.json is not None:
         failures.sort(key=lambda failure: failure["number"])
         content = {"schema": SCHEMA, "seed": args.seed, "counts": totals, "failures": failures}

@@ -21,7 +21,7 @@ from tilewright.codegen.simulator import SimulationTooLarge
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.dialects import loop
 from tilewright.dialects.schedule import ScheduleAttr
-from tilewright.errors import UnsupportedError, one_line, shortened
+from tilewright.errors import TilewrightError, UnsupportedError, one_line, shortened
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.comparison import compare
 from tilewright.interpreters.program import Program
@@ -33,6 +33,8 @@ from tilewright.passes.driver.pipelines import expanded, passes_of
 from tilewright.passes.targeted_pass import for_target
 from tilewright.tools.output.diagnostics import explain
 from tilewright.tools.program import captured_program
+from tilewright.tuning.fusion_schedule import decided
+from tilewright.tuning.fusions import Fusions
 from tilewright.tuning.space import Space
 
 BUDGET = 100_000_000
@@ -43,11 +45,15 @@ _WALKS = 3
 
 
 class Settings(NamedTuple):
-    """Target of a check, and the number and the seed of its random schedules."""
+    """
+    Target of a check, the number and the seed of its random schedules, and the precision of float32
+    products by PyTorch's word.
+    """
 
     target: str
     schedules: int
     seed: str
+    precision: str = "highest"
 
 
 @dataclass(frozen=True)
@@ -62,12 +68,10 @@ class Failure:
     """Error in one line."""
     message: str
     """Error with its place, or with its traceback."""
-    schedules: tuple[str, ...] = ()
-    """Schedules of the kernels, as `--schedule` takes them."""
-    pipeline: str = ""
-    """Pass that fails by itself, or an empty text."""
-    before: str = ""
-    """IR before the pass that fails."""
+    ir: str = ""
+    """IR that fails by itself, or an empty text."""
+    command: str = ""
+    """Command that repeats the failure of the IR, whose file is `%s`."""
 
 
 @dataclass
@@ -104,41 +108,44 @@ def _check(
 ) -> None:
     target = settings.target
     with _failing("capture"):
-        captured = api.capture(function, *inputs)
+        captured = api.capture(function, *inputs, matmul_precision=settings.precision)
         program = captured_program(captured)
     module = captured.module.clone()
-    _lower_checked(module, Level.LOOP, target, checked)
-    nests = module.clone()
+    _lower_checked(module, Level.TENSOR, target, checked)
+    fusions = Fusions(module.clone(), target)
     _lower_checked(module, Level.KERNEL, target, checked)
-    _simulate(program, module, target, (), checked)
+    with _failing("simulation"):
+        _simulate(program, module, target, checked)
     random = Random(settings.seed)
     for _ in range(settings.schedules):
-        scheduled, texts = nests.clone(), list[str]()
-        with _failing("schedule", texts):
-            for kernel in scheduled.ops:
-                if isinstance(kernel, loop.KernelOp) and (
-                    found := _schedule(kernel, target, random)
-                ):
-                    kernel.planned = ScheduleAttr.parse(found)
-                    texts.append(f"{kernel.sym_name.data}={found}")
-            lowered = lower(scheduled, Level.KERNEL, target=target)
-        _simulate(program, lowered, target, texts, checked)
+        nests = _fused(fusions, random)
+        with _failing("schedule"):
+            _schedule(nests, target, random)
+        with _failing("scheduled simulation", nests, target):
+            _simulate(program, lower(nests, Level.KERNEL, target=target), target, checked)
 
 
 @contextmanager
-def _failing(stage: str, schedules: Sequence[str] = ()) -> Generator[None]:
-    """Raise the failure of a stage for an error in this context, except for refusals."""
+def _failing(stage: str, ir: ModuleOp | None = None, target: str = "") -> Generator[None]:
+    """
+    Raise the failure of a stage for an error in this context, except for refusals. `ir` fails by
+    itself on the target.
+    """
     try:
         yield
-    except (UnsupportedError, SimulationTooLarge, _Failed):
+    except (UnsupportedError, SimulationTooLarge):
         raise
     except Exception as err:
-        kind = f"{stage}: {type(err).__name__}"
-        raise _Failed(_failure(kind, err, schedules)) from err
+        kind = err.kind if isinstance(err, _WrongError) else type(err).__name__
+        failure = _failure(f"{stage}: {kind}", err)
+        if ir is not None:
+            command = f"tilewright run %s --device sim --target {target}"
+            failure = replace(failure, ir=f"{ir!s}\n", command=command)
+        raise _Failed(failure) from err
 
 
-def _failure(kind: str, err: Exception, schedules: Sequence[str] = ()) -> Failure:
-    return Failure(kind, shortened(one_line(err)), explain(err)[0], tuple(schedules))
+def _failure(kind: str, err: Exception) -> Failure:
+    return Failure(kind, shortened(one_line(err)), explain(err)[0])
 
 
 def _lower_checked(module: ModuleOp, level: Level, target: str, checked: Checked) -> None:
@@ -149,10 +156,8 @@ def _lower_checked(module: ModuleOp, level: Level, target: str, checked: Checked
         check_pass(before, after, name, runs=runs)
 
     manager = PassManager(context(), check_each)
-    steps = (
-        for_target(step, target) for step in passes_of(pipeline_between(level_of(module), level))
-    )
-    for step in expanded(steps):
+    steps = passes_of(pipeline_between(level_of(module), level))
+    for step in expanded(for_target(step, target) for step in steps):
         before = module.clone()
         checked.passes += 1
         try:
@@ -160,40 +165,63 @@ def _lower_checked(module: ModuleOp, level: Level, target: str, checked: Checked
         except UnsupportedError:
             raise
         except Exception as err:
-            kind = f"pass {step.name}: {type(err).__name__}"
-            text = str(step.pipeline_pass_spec())
-            raise _Failed(
-                replace(_failure(kind, err), pipeline=text, before=str(before) + "\n")
-            ) from err
+            command = f"opt-tool %s -p '{step.pipeline_pass_spec()}' --check=each"
+            failure = _failure(f"pass {step.name}: {type(err).__name__}", err)
+            raise _Failed(replace(failure, ir=f"{before!s}\n", command=command)) from err
 
 
-def _schedule(kernel: loop.KernelOp, target: str, random: Random) -> str | None:
-    """Return a random legal schedule of a kernel; None if all walks end in dead ends."""
-    space = Space(kernel, target)
-    for _ in range(_WALKS):
-        node = space.root
-        while node.children:
-            node = random.choice(node.children)
-        if node.schedule is not None:
-            return node.schedule
-    return None
+def _fused(fusions: Fusions, random: Random) -> ModuleOp:
+    """Return a program at Loop IR with random legal decisions about fusion, after a check."""
+    node = fusions.root
+    while node.children:
+        node = random.choice(node.children)
+    program = decided(fusions.program, node.fusion)
+    with _failing("fusion", program, fusions.target):
+        nests = fusions.nests(node).clone()
+        check_pass(program, nests, "to-loop")
+    return nests
 
 
-def _simulate(
-    program: Program, lowered: ModuleOp, target: str, schedules: Sequence[str], checked: Checked
-) -> None:
-    """Simulate a program at Kernel IR with all checks, and compare its results with PyTorch's."""
+def _schedule(nests: ModuleOp, target: str, random: Random) -> None:
+    """Give each kernel of a module a random legal schedule, unless all walks end in dead ends."""
+    for kernel in nests.ops:
+        if not isinstance(kernel, loop.KernelOp):
+            continue
+        space = Space(kernel, target)
+        leaves = (_leaf(space, random) for _ in range(_WALKS))
+        if (found := next((leaf for leaf in leaves if leaf is not None), None)) is not None:
+            kernel.planned = ScheduleAttr.parse(found)
+
+
+def _leaf(space: Space, random: Random) -> str | None:
+    """Return the schedule at the end of a random walk; None for a dead end."""
+    node = space.root
+    while node.children:
+        node = random.choice(node.children)
+    return node.schedule
+
+
+class _WrongError(TilewrightError):
+    """Error for a simulation with findings or wrong results, of one kind."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.kind = kind
+
+
+def _simulate(program: Program, lowered: ModuleOp, target: str, checked: Checked) -> None:
+    """
+    Simulate a program at Kernel IR with all checks, and compare its results with PyTorch's. Raises
+    `_WrongError`.
+    """
     assert program.inputs is not None
-    with _failing("simulation", schedules):
-        plan = plan_of(lower(lowered, Level.CUDA, target=target))
-        execution = SimulatorBackend(target, BUDGET).run(plan, program.inputs)
-        checked.runs += 1
-        found = compare(program, program.inputs, execution.results, lambda: lowered)
+    plan = plan_of(lower(lowered, Level.CUDA, target=target))
+    execution = SimulatorBackend(target, BUDGET).run(plan, program.inputs)
+    checked.runs += 1
     for problem in execution.problems:
-        kind = f"simulation: {problem.message.partition(':')[0]}"
-        text = f"kernel '{problem.kernel}': {problem.message}"
-        raise _Failed(Failure(kind, text, text, (*schedules,)))
+        kind = problem.message.partition(":")[0]
+        raise _WrongError(kind, f"kernel '{problem.kernel}': {problem.message}")
+    found = compare(program, program.inputs, execution.results, lambda: lowered)
     for number, comparison in enumerate(found):
         if comparison.reason:
-            message = f"output {number} is wrong: {comparison.reason}"
-            raise _Failed(Failure("simulation: wrong results", message, message, (*schedules,)))
+            raise _WrongError("wrong results", f"output {number} is wrong: {comparison.reason}")

@@ -12,12 +12,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.frontend.aten import build_op, op_of_call, types_of
-from tilewright.tools.fuzz.graph_ops import BINARY, OPS, PRODUCTS, REDUCING, Run
+from tilewright.tools.fuzz.graph_ops import BINARY, OPS, PRODUCTS, REDUCING, WINDOWED, Run
 
 Tensor = Any
 Shape = tuple[int, ...]
 
-NAMES = (*OPS, *REDUCING, *PRODUCTS, *PRODUCTS)
+NAMES = (*OPS, *REDUCING, *WINDOWED, *PRODUCTS, *PRODUCTS)
 """Names to draw from; ops whose fusion is most intricate are drawn most often."""
 
 _LARGEST = 50.0

@@ -14,10 +14,10 @@ from tilewright.tools.fuzz.forked import Lost, TooLongError, forked
 from tilewright.tools.fuzz.graphs import Graph, Sizes, random_graph
 from tilewright.tools.fuzz.shrink import shrunk
 
-_FEWEST, _MOST = 3, 14
+_FEWEST, _MOST = 4, 20
 """Numbers of ops of a graph."""
 
-_SIZES = Sizes((1, 2, 3, 5, 8, 17, 33, 40), 1500)
+_SIZES = Sizes((1, 2, 3, 5, 8, 16, 17, 32, 33, 40, 64), 3000)
 
 _DTYPES = (
     ("float32", "float32", "int64"),
@@ -28,6 +28,8 @@ _DTYPES = (
     ("float64", "float32", "uint8"),
 )
 """Dtypes of the inputs, of which one row is drawn."""
+
+_PRECISIONS = ("highest", "highest", "high", "medium")
 
 _SECONDS = 300.0
 """Limit of the CPU seconds of a graph, shrinking included."""
@@ -94,7 +96,8 @@ def drawn(seed: int, number: int, schedules: int) -> tuple[Graph, Settings]:
     """Return the graph of a seed and a number, and the settings of its check."""
     random = Random(f"{seed}:{number}")
     graph = random_graph(random, _FEWEST, _MOST, _SIZES, _DTYPES)
-    return graph, Settings(random.choice(TARGETS), schedules, f"{seed}:{number}")
+    target, precision = random.choice(TARGETS), random.choice(_PRECISIONS)
+    return graph, Settings(target, schedules, f"{seed}:{number}", precision)
 
 
 def _lost(number: int, graph: Graph, settings: Settings, reason: str) -> Fuzzed:

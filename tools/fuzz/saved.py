@@ -28,10 +28,10 @@ program.example_inputs = (
 '''
 
 _IR = """\
-// RUN: opt-tool %s -p '{pipeline}' --check=each
+// RUN: {command}
 {message}
 
-{before}"""
+{ir}"""
 
 
 def python_file(graph: Graph, failure: Failure, settings: Settings, name: str, repeat: str) -> str:
@@ -39,13 +39,12 @@ def python_file(graph: Graph, failure: Failure, settings: Settings, name: str, r
     Return the text of the file `name` with the program of a graph, and commands that repeat its
     failure; `repeat` is the one that found it.
     """
-    schedules = (f" \\\n    --schedule '{each}'" for each in failure.schedules)
-    check = "" if failure.schedules else " --check=each"
-    run = f"tilewright run {name}:program --device sim --target {settings.target}{check}"
+    precision = settings.precision
+    options = f"--device sim --target {settings.target} --matmul-precision {precision}"
     parameters = [f"x{number}" for number in range(len(graph.inputs))]
     return _FILE.format(
         title=f"{failure.kind[0].upper()}{failure.kind[1:]}; found by `{repeat}`.",
-        command=f"    {run}{''.join(schedules)}",
+        command=f"    tilewright run {name}:program {options} --check=each",
         message="\n".join(f"    {line}".rstrip() for line in _quotable(failure.message)),
         parameters=", ".join(parameters),
         body="\n".join(f"    {line}" for line in _Statements(graph, parameters).lines),
@@ -54,11 +53,11 @@ def python_file(graph: Graph, failure: Failure, settings: Settings, name: str, r
 
 
 def ir_file(failure: Failure) -> str | None:
-    """Return the IR before a pass that fails, with a RUN line; None if no pass failed by itself."""
-    if not failure.before:
+    """Return the IR that fails by itself, with a RUN line; None if there is none."""
+    if not failure.ir:
         return None
     message = "\n".join(f"// {line}".rstrip() for line in failure.message.splitlines())
-    return _IR.format(pipeline=failure.pipeline, message=message, before=failure.before)
+    return _IR.format(command=failure.command, message=message, ir=failure.ir)
 
 
 def _quotable(text: str) -> Sequence[str]:

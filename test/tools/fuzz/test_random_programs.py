@@ -81,8 +81,9 @@ def test_a_planted_bug_is_found_and_shrunk(
     assert code == 1
     assert "decompose" in err
     (tmp_path / "found.mlir").write_text(ir_file(failure) or "")
-    options = ("-p", failure.pipeline, "--check=each")
-    assert opt_tool.main([str(tmp_path / "found.mlir"), *options]) == 1
+    file = tmp_path / "found.mlir"
+    assert failure.command == "opt-tool %s -p 'decompose' --check=each"
+    assert opt_tool.main([str(file), "-p", "decompose", "--check=each"]) == 1
     assert "decompose" in capsys.readouterr().err
 
 
@@ -91,7 +92,7 @@ def test_graphs_pass(tilewright: Tilewright):
     options = ("--count", "1", "--schedules", "1", "--seed", "2", "--json", "counts.json")
     code, out, err = tilewright("fuzz", *options)
     assert (code, err) == (0, "wrote counts.json\n")
-    assert out.splitlines()[-1].endswith(", 2 simulations, 0 failures")
+    assert out.splitlines()[-1].endswith(", simulations 2; 0 failures")
     content = json.loads(Path("counts.json").read_text())
     assert content["counts"]["graphs"] == 1
     assert content["failures"] == []
@@ -99,13 +100,13 @@ def test_graphs_pass(tilewright: Tilewright):
 
 @pytest.mark.usefixtures("in_this_process")
 def test_failures_are_printed_and_written(tilewright: Tilewright, monkeypatch: pytest.MonkeyPatch):
-    def fails(*_: Any) -> None:
+    def fails(*_: Any, **__: Any) -> None:
         raise AssertionError("planted\nin the capture")
 
     monkeypatch.setattr("tilewright.api.capture", fails)
     code, out, err = tilewright("fuzz", "--only", "3", "--keep", "found")
     assert code == 1
     assert "graph 3: capture: AssertionError: planted in the capture\n  found/fuzz-0-3.py\n" in out
-    assert out.endswith("seed 0: 1 graphs, 1 failure\n")
+    assert out.endswith("seed 0: graphs 1; 1 failure\n")
     assert err == "wrote found/fuzz-0-3.py\n"
     assert "tilewright fuzz --seed 0 --only 3`" in Path("found/fuzz-0-3.py").read_text()
