@@ -168,7 +168,12 @@ def _numbers(text: str, dtype: np.dtype[Any], count: int) -> Array:
     words = [word.strip() for word in text.split(",")]
     if len(words) not in (1, count):
         raise ValueError(f"there are {len(words)} numbers for {count} elements")
-    return np.array([_number(word, dtype) for word in words]).astype(dtype)
+    numbers = np.array([_number(word, dtype) for word in words])
+    with np.errstate(over="ignore"):
+        converted = numbers.astype(dtype)
+    if dtype.kind not in "iub" and (np.isinf(converted) & ~np.isinf(numbers)).any():
+        raise ValueError(f"{text} is too large for {type_name(dtype)}")
+    return converted
 
 
 def _number(word: str, dtype: np.dtype[Any]) -> int | float:

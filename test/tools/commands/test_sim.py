@@ -143,6 +143,8 @@ FORMS = "an item is TYPE[SIZES]=VALUES, TYPE[SIZES], TYPE=NUMBER or FILE.npy"
             "i32[4]=randn:1",
             "--args item 0, 'i32[4]=randn:1': randn makes floats, use arange or numbers",
         ),
+        ("f16[2]=1,1e5", "--args item 0, 'f16[2]=1,1e5': 1,1e5 is too large for f16"),
+        ("bf16=1e39", "--args item 0, 'bf16=1e39': 1e39 is too large for bf16"),
         ("none.npy", "cannot read 'none.npy': No such file or directory"),
         (
             "complex.npy",
