@@ -46,7 +46,7 @@ class CudaCompileError(TilewrightError):
 
     def __init__(self, name: str, log: str):
         self.log = log
-        first = re.search(r"^(.*)\((\d+)\): error: (.*)$", log, re.MULTILINE)
+        first = re.search(r"^(.*)\((\d+)\): (?:catastrophic )?error: (.*)$", log, re.MULTILINE)
         where = f"{first[1]}:{first[2]}" if first else name
         message = f"CUDA does not compile: {first[3]}" if first else f"CUDA does not compile: {log}"
         super().__init__(message, where=where)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from tilewright.codegen.simulator.findings import SimulatorError
+from tilewright.codegen.simulator.source_lines import SourceLines
+from tilewright.errors import one_line
 
 _FUNCTION = re.compile(
     r"\.func\s*(?:\((?P<results>[^()]*)\))?\s*(?P<name>[\w$]+)\s*\((?P<parameters>[^()]*)\)"
@@ -60,7 +62,8 @@ class Functions:
         name = call["name"]
         function = self._functions.get(name)
         if function is None or call["guard"] or name in callers:
-            raise SimulatorError(f"the simulator cannot follow the PTX call {call[0].split()}")
+            text = f"the simulator cannot follow the PTX call '{one_line(call[0])}'"
+            raise SimulatorError(text).at_line(_line_of(call))
         passed = _names(call["results"]) + _names(call["arguments"])
         body = _LOCATION.sub("", function.body)
         for own, given in zip(function.names, passed, strict=True):
@@ -68,6 +71,14 @@ class Functions:
         end = f"$returned_{next(self._numbers)}"
         body = _RETURN.sub(f"bra {end};", self.inlined(body, (*callers, name)))
         return f"{{\n{body}\n{end}:\n}}\n"
+
+
+def _line_of(call: re.Match[str]) -> int:
+    """Return the line of the CUDA text of a call; 0 if the PTX names none."""
+    lines = SourceLines()
+    for directive in _LOCATION.finditer(call.string, 0, call.start()):
+        lines.read(directive[0].strip())
+    return lines.line
 
 
 def _names(text: str | None) -> list[str]:

@@ -108,7 +108,8 @@ def _simulated(
         )
     except SimulatorError as err:
         where = err.where.replace("line ", f"{file.path}:") or file.path
-        raise SimulatorError(err.message, where=where, remedy=err.remedy) from None
+        message = err.message.replace(entry, source_name(entry))
+        raise SimulatorError(message, where=where, remedy=err.remedy) from None
     pairs = zip(arguments, before, strict=True)
     return kernel, report, [_Change(new, _changed(new.value, old)) for new, old in pairs]
 

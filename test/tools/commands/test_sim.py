@@ -111,6 +111,45 @@ def test_ptx_outside_the_isa(
     assert tilewright("sim", "bad.ptx", *launch) == (1, "", f"bad.ptx:{line}: error: {error}\n")
 
 
+CALL = """\
+__global__ void call(float* x) {
+  x[0] = 1;
+  printf("%f", x[0]);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "error"),
+    [
+        (
+            SCALE,
+            "2048",
+            "a.cu: error: scale is launched with 2048 threads per block, at most 1024 ",
+        ),
+        (
+            CALL,
+            "1",
+            "a.cu:3: error: the simulator cannot follow the PTX call 'call.uni (retval0), ",
+        ),
+        (
+            f"#include <none.h>\n{SCALE}",
+            "1",
+            "a.cu:1: error: CUDA does not compile: could not open ",
+        ),
+    ],
+)
+def test_kernels_that_cannot_run(
+    tilewright: Tilewright, tmp_path: Path, text: str, options: str, error: str
+):
+    (tmp_path / "a.cu").write_text(text)
+    items = ["f32[1]", "f32=1", "i32=1"][: 1 if text is CALL else 3]
+    code, out, err = tilewright("sim", "a.cu", "--grid", "1", "--block", options, "--args", *items)
+    assert (code, out) == (1, "")
+    assert err.startswith(error)
+    assert err.count("\n") == 1
+
+
 ONE = ("--grid", "1", "--block", "32")
 TYPES = ", ".join(DTYPES)
 FORMS = "an item is TYPE[SIZES]=VALUES, TYPE[SIZES], TYPE=NUMBER or FILE.npy"
