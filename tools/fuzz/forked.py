@@ -47,16 +47,22 @@ class _Worker:
 
 
 def forked(
-    call: Call, items: Sequence[int], *, jobs: int, seconds: float, bytes: int
+    call: Call,
+    items: Sequence[int],
+    *,
+    jobs: int,
+    seconds: float,
+    bytes: int,
+    most: int = _CALLS_PER_PROCESS,
 ) -> Iterator[tuple[int, Any]]:
     """
-    Yield each item with the result of `call`, in any order.
+    Yield each item with the result of `call`, in any order. A process calls it `most` times.
 
     In `call`, `TooLongError` is raised after `seconds` of CPU time, and `MemoryError` beyond
     `bytes` of address space. For a process that dies or does not answer, the result is `Lost`.
     """
-    firsts = range(0, len(items), _CALLS_PER_PROCESS)
-    todo = [list(items[first : first + _CALLS_PER_PROCESS]) for first in reversed(firsts)]
+    firsts = range(0, len(items), most)
+    todo = [list(items[first : first + most]) for first in reversed(firsts)]
     workers: list[_Worker] = []
     limits = seconds, bytes
     try:

@@ -9,6 +9,7 @@ that has a number added.
 """
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 Tensor = Any
@@ -98,6 +99,26 @@ def _convolution(run: Run, n: int, x: Tensor) -> Tensor:
     return run(overload, x, weight, None, [1 + n % 2] * dims, [n // 2] * dims)
 
 
+def _transposed_convolution(run: Run, n: int, x: Tensor) -> Tensor:
+    """Return a transposed convolution along the last axis, with weights between -1 and 1."""
+    shape = (x.shape[-2], 2, 1 + n)
+    steps = run(aten.mul.Scalar, run(aten.arange, prod(shape), device="cpu"), 0.71)
+    weight = run(aten.reshape, run(aten.sin, steps), [*shape])
+    return run(aten.conv_transpose1d, x, weight, None, [1 + n % 2], [n // 2])
+
+
+def _resized(run: Run, n: int, x: Tensor) -> Tensor:
+    if x.dim() == 4:
+        sizes = [x.shape[2] + n, 3]
+        return run(aten.upsample_bilinear2d, x, sizes, n % 2 == 0)
+    return run(aten.upsample_nearest1d, x, [x.shape[2] + 2 * n])
+
+
+def _both_extremes(run: Run, n: int, x: Tensor) -> Tensor:
+    least, most = run(aten.aminmax, x, dim=_axis(x, n), keepdim=n < 2)
+    return run(aten.sub.Tensor, most, least)
+
+
 def _mean_of_windows(run: Run, n: int, x: Tensor) -> Tensor:
     overload = {2: aten.avg_pool1d, 3: aten.avg_pool1d, 4: aten.avg_pool2d}[x.dim()]
     dims = 2 if x.dim() == 4 else 1
@@ -151,6 +172,22 @@ def _named_rows(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
     return run(aten.embedding, x, run(aten.remainder.Scalar, at, x.shape[0]))
 
 
+def _positions(run: Run, x: Tensor, at: Tensor) -> Tensor:
+    """Return positions along the first axis of `x`, of the other sizes of `x`."""
+    rows = run(aten.reshape, at, [-1, *[1] * (x.dim() - 1)])
+    positions = run(aten.remainder.Scalar, rows, x.shape[0])
+    return run(aten.expand, positions, [positions.shape[0], *x.shape[1:]])
+
+
+def _gathered(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
+    return run(aten.gather, x, 0, _positions(run, x, at))
+
+
+def _scattered(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
+    positions = _positions(run, x, at)
+    return run(aten.scatter_add, x, 0, positions, run(aten.gather, x, 0, positions))
+
+
 def _added_rows(run: Run, n: int, x: Tensor, at: Tensor) -> Tensor:
     positions = run(aten.remainder.Scalar, at, x.shape[0])
     return run(aten.index_add, x, 0, positions, run(aten.index_select, x, 0, positions))
@@ -180,6 +217,10 @@ LAYOUT: dict[str, Unary] = {
     "padded": lambda run, n, x: run(aten.constant_pad_nd, x, [1, n], 0),
     "lower triangle": lambda run, n, x: run(aten.tril, x, n - 1),
     "windows": lambda run, n, x: run(aten.unfold, x, _axis(x, n), 2, 1),
+    "upper triangle": lambda run, n, x: run(aten.triu, x, n - 1),
+    "diagonal": lambda run, n, x: run(aten.diagonal, x, n - 1, 0, -1),
+    "each twice": lambda run, n, x: run(aten.repeat_interleave.self_int, x, 2, _axis(x, n)),
+    "piece": lambda run, n, x: run(aten.unbind.int, x, _axis(x, n))[0],
 }
 
 POINTWISE: dict[str, Unary] = {
@@ -200,6 +241,18 @@ POINTWISE: dict[str, Unary] = {
     "silu": lambda run, n, x: run(aten.silu, x),
     "softplus": lambda run, n, x: run(aten.softplus, x),
     "cube": lambda run, n, x: run(aten.pow.Tensor_Scalar, x, 3),
+    "elu": lambda run, n, x: run(aten.elu, x),
+    "mish": lambda run, n, x: run(aten.mish, x),
+    "hardswish": lambda run, n, x: run(aten.hardswish, x),
+    "leaky relu": lambda run, n, x: run(aten.leaky_relu, x, 0.25),
+    "logarithm": lambda run, n, x: run(aten.log1p, run(aten.abs, x)),
+    "root": lambda run, n, x: run(aten.sqrt, run(aten.add.Scalar, run(aten.abs, x), 0.125)),
+    "arctangent": lambda run, n, x: run(aten.atan, x),
+    "bits": lambda run, n, x: run(aten.bitwise_and.Scalar, x, 6 + n),
+    "other bits": lambda run, n, x: run(aten.bitwise_not, x),
+    "third": lambda run, n, x: run(aten.floor_divide, run(aten.bitwise_not, x), 3),
+    "as int32": lambda run, n, x: _as("int32")(run, n, run(aten.bitwise_not, x)),
+    "as int8": lambda run, n, x: _as("int8")(run, n, run(aten.bitwise_and.Scalar, x, 31)),
     "as bfloat16": _as("bfloat16"),
     "as float16": _as("float16"),
     "as float32": _as("float32"),
@@ -217,6 +270,11 @@ REDUCING: dict[str, Unary] = {
     "log of sums": lambda run, n, x: run(aten.logsumexp, x, [_axis(x, n)], n < 2),
     "rms norm": _rms_norm,
     "layer norm": _layer_norm,
+    "norm": lambda run, n, x: run(aten.linalg_vector_norm, x, 2, [_axis(x, n)], n < 2),
+    "product of all": lambda run, n, x: run(aten.prod.dim_int, x, _axis(x, n), n < 2),
+    "all": lambda run, n, x: run(aten.all.dim, x, _axis(x, n), n < 2),
+    "number of nonzeros": lambda run, n, x: run(aten.count_nonzero.dim_IntList, x, [_axis(x, n)]),
+    "both extremes": _both_extremes,
     "log softmax": lambda run, n, x: run(aten.log_softmax.int, x, _axis(x, n)),
     "least": lambda run, n, x: run(aten.amin, x, [_axis(x, n)], n < 2),
     "deviation": _deviation,
@@ -231,6 +289,10 @@ REDUCING: dict[str, Unary] = {
 
 WINDOWED: dict[str, Unary] = {
     "convolution": _convolution,
+    "transposed convolution": _transposed_convolution,
+    "resized": _resized,
+    "gated halves": lambda run, n, x: run(aten.glu, x, _axis(x, n)),
+    "means of parts": lambda run, n, x: run(aten.adaptive_avg_pool1d, x, [1 + n]),
     "mean of windows": _mean_of_windows,
     "largest of windows": _largest_of_windows,
 }
@@ -251,6 +313,13 @@ BINARY: dict[str, Binary] = {
     "named rows": _named_rows,
     "selected": _selected,
     "added rows": _added_rows,
+    "length": lambda run, n, x, y: run(aten.hypot, x, y),
+    "between": lambda run, n, x, y: run(aten.lerp.Scalar, x, y, 0.375),
+    "plus product": lambda run, n, x, y: run(aten.addcmul, x, y, x, value=0.5),
+    "mean square": lambda run, n, x, y: run(aten.reshape, run(aten.mse_loss, x, y), [1]),
+    "gathered": _gathered,
+    "scattered": _scattered,
+    "outer": lambda run, n, x, y: run(aten.outer, x, y),
     "smaller": lambda run, n, x, y: run(aten.minimum, x, y),
 }
 

@@ -37,6 +37,9 @@ _SECONDS = 300.0
 _SHRINKING = 120.0
 """CPU seconds after which no smaller graph is tried."""
 
+_GRAPHS = 10
+"""Number of graphs that one process checks."""
+
 _BYTES = 8 << 30
 """Limit of the memory of a process."""
 
@@ -60,7 +63,8 @@ def random_programs(seed: int, numbers: range, jobs: int, schedules: int) -> Ite
     def call(number: int) -> Fuzzed:
         return fuzzed(number, *drawn(seed, number, schedules))
 
-    for number, answer in forked(call, numbers, jobs=jobs, seconds=_SECONDS, bytes=_BYTES):
+    answers = forked(call, numbers, jobs=jobs, seconds=_SECONDS, bytes=_BYTES, most=_GRAPHS)
+    for number, answer in answers:
         if isinstance(answer, Lost):
             yield _lost(number, *drawn(seed, number, schedules), answer.reason)
         else:

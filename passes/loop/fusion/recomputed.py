@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values that a kernel computes again for each step of axes with which they do not vary."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects import loop
@@ -47,8 +48,9 @@ def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[P
     """
     Yield the values of `kernel` that could be cut out: each varies with fewer axes than are around
     it, and has a use that varies with more. Casts of half types to wider types are left out. The
-    scores of a reduction with `softmax` are, too: it computes them once for all columns. `times`
-    holds the number of runs of each op.
+    scores of a reduction with `softmax` are, too: it computes them once for all columns. No buffer
+    holds subscripts, but the integers that they are made of. `times` holds the number of runs of
+    each op.
     """
     varies, scores = varying(kernel), _scores(times)
     for op in times:
@@ -60,12 +62,24 @@ def parts(kernel: loop.KernelOp, times: Mapping[Operation, float]) -> Iterator[P
             continue
         around = list(_axes_around(op))
         axes = [axis for axis in around if axis in varies[op]]
-        grows = any(varies[use.operation] - varies[op] for use in op.results[0].uses)
-        if len(axes) == len(around) or not grows:
+        if _is_subscript(op) or len(axes) == len(around) or not _grows(op, varies):
             continue
         if (ops := _slice(op)) is not None:
             steps = op.axis_extents()[0] if isinstance(op, loop.ReduceOp) else 1
             yield Part(op.results[0], axes, ops, times[op] / max(steps, 1))
+
+
+def _grows(op: Operation, varies: Mapping[Operation, Set[SSAValue]]) -> bool:
+    """True if a use of a value, or of subscripts made of it, varies with more axes."""
+    users = {use.operation for result in op.results for use in result.uses}
+    return any(
+        varies[user] - varies[op] or (_is_subscript(user) and _grows(user, varies))
+        for user in users
+    )
+
+
+def _is_subscript(op: Operation) -> bool:
+    return any(isinstance(result.type, IndexType) for result in op.results)
 
 
 def _scores(ops: Iterable[Operation]) -> set[Operation]:
