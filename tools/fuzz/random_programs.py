@@ -37,7 +37,7 @@ _SECONDS = 300.0
 _SHRINKING = 120.0
 """CPU seconds after which no smaller graph is tried."""
 
-_GRAPHS = 10
+_GRAPHS = 25
 """Number of graphs that one process checks."""
 
 _BYTES = 8 << 30
