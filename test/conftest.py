@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from draws import use_draws
 from example_package import install
+from kept_machine_code import keep_machine_code, remove_unused
 from no_gpu import hide_gpu
 from no_hub import hide_hub
 from one_thread import use_one_thread
@@ -39,8 +40,15 @@ gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set the number of examples that random tests draw: fewer without `--every-case`."""
+    """
+    Set the number of examples that random tests draw, fewer without `--every-case`; keep machine
+    code.
+    """
     use_draws(all_of_them=bool(config.getoption("--every-case")))
+    if (kept := getattr(config, "cache", None)) is not None:  # none with -p no:cacheprovider
+        folder = kept.mkdir("machine_code")
+        remove_unused(folder)
+        keep_machine_code(folder)
     config.addinivalue_line("markers", "every_case: a case that runs only with --every-case")
     config.addinivalue_line("markers", "one_in(n): one in n cases runs without --every-case")
 
