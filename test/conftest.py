@@ -15,7 +15,7 @@ from no_hub import hide_hub
 from one_thread import use_one_thread
 from one_universe import use_one_universe
 from own_database import hide_own_database
-from some_cases import leave_out, require_every_case
+from some_cases import leave_out, needs_every_case, require_every_case
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
@@ -67,9 +67,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         require_every_case(item)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out cases of tests with the mark `one_in`."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Leave out cases of tests with the mark `one_in`, and all that runs only with `--every-case`:
+    skipping thousands of tests takes seconds. If nothing else is left, each is skipped.
+    """
     leave_out(items)
+    if not config.getoption("--every-case"):
+        left = [item for item in items if not needs_every_case(item)]
+        if left and len(left) < len(items):
+            config.hook.pytest_deselected(items=[item for item in items if needs_every_case(item)])
+            items[:] = left
 
 
 def pytest_runtest_setup() -> None:

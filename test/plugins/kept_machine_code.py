@@ -23,7 +23,7 @@ from tilewright.codegen import nvrtc, nvrtc_library
 from tilewright.codegen.report import disassemble
 
 DAYS = 14
-"""A result that no run has used for so many days is removed."""
+"""Days after which a result that no run has used is removed."""
 
 _PTX = vars(nvrtc)["_compiled"]
 _CUBIN = vars(nvrtc)["_compiled_cubin"]
@@ -82,7 +82,7 @@ def remove_unused(folder: Path) -> None:
     with os.scandir(folder) as files:
         unused = [file.path for file in files if file.stat().st_mtime < oldest]
     for path in unused:
-        Path(path).unlink(missing_ok=True)  # another process may be faster
+        Path(path).unlink(missing_ok=True)  # another process may have done it
 
 
 def kept(
