@@ -61,7 +61,7 @@ lit: .venv/ready
 lint: .venv/ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/pyright
+	$(BIN)/python test/plugins/changed_types.py
 
 docs: .venv/ready
 	$(BIN)/tilewright ops --markdown > docs/ops.md

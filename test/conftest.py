@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from draws import use_draws
 from example_package import install
+from kept_machine_code import keep_machine_code, remove_unused
 from no_gpu import hide_gpu
 from no_hub import hide_hub
 from one_thread import use_one_thread
 from one_universe import use_one_universe
 from own_database import hide_own_database
-from some_cases import leave_out, require_every_case
+from some_cases import leave_out, needs_every_case, require_every_case
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import Builtin, ModuleOp
@@ -39,8 +40,15 @@ gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set the number of examples that random tests draw: fewer without `--every-case`."""
+    """
+    Set the number of examples that random tests draw, fewer without `--every-case`; keep machine
+    code.
+    """
     use_draws(all_of_them=bool(config.getoption("--every-case")))
+    if (kept := getattr(config, "cache", None)) is not None:  # none with -p no:cacheprovider
+        folder = kept.mkdir("machine_code")
+        remove_unused(folder)
+        keep_machine_code(folder)
     config.addinivalue_line("markers", "every_case: a case that runs only with --every-case")
     config.addinivalue_line("markers", "one_in(n): one in n cases runs without --every-case")
 
@@ -59,9 +67,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         require_every_case(item)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out cases of tests with the mark `one_in`."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Leave out cases of tests with the mark `one_in`, and all that runs only with `--every-case`:
+    skipping thousands of tests takes seconds. If nothing else is left, each is skipped.
+    """
     leave_out(items)
+    if not config.getoption("--every-case"):
+        left = [item for item in items if not needs_every_case(item)]
+        if left and len(left) < len(items):
+            config.hook.pytest_deselected(items=[item for item in items if needs_every_case(item)])
+            items[:] = left
 
 
 def pytest_runtest_setup() -> None:

@@ -39,6 +39,21 @@ LEVEL_PAGES = {  # page: its dialect; the ops of Torch IR have a page of their o
     "cuda-ir": "cuda",
 }
 
+SLOW = (
+    "tilewright run examples/tiny_llama --prompt",
+    "tilewright generate examples/tiny_llama --prompt",
+    "tilewright compile examples/tiny_llama",
+    "tilewright compile examples/mlp.py:Mlp --ir loop -vv",
+    "tilewright compile examples/mlp.py:Mlp --ir tensor |",
+    'tilewright compile -c "sum(torch.randn(140, 4).unbind())"',
+    "tilewright compile examples/attention/attention.py:attention --ir loop -vv",
+    "tilewright run examples/attention/attention.py:attention --s",
+    "tilewright run examples/next_token/next_token.py:NextToken",
+    "tilewright bench --static",
+    "tilewright compile --no-db --target sm_90a --report --schedule",
+)
+"""Beginnings of commands that take seconds, which run with `--every-case`."""
+
 
 def all_blocks(*languages: str) -> list[Block]:
     """Return the blocks of all pages in these languages."""
@@ -48,7 +63,11 @@ def all_blocks(*languages: str) -> list[Block]:
 def all_commands() -> list[Any]:
     """Return the commands of all pages, each with its place."""
     return [
-        pytest.param(command, id=f"{block} {command.line[:60]}")
+        pytest.param(
+            command,
+            id=f"{block} {command.line[:60]}",
+            marks=[pytest.mark.every_case] if command.line.startswith(SLOW) else [],
+        )
         for block in all_blocks("console")
         for command in commands(block.text)
     ]
@@ -79,6 +98,11 @@ def test_commands_print_what_is_shown(command: Command):
         f"$ {command.line}\nprints now:\n{output}\n"
         "(python test/plugins/documents.py PAGE writes it into the page)"
     )
+
+
+@pytest.mark.parametrize("beginning", SLOW)
+def test_slow_commands_are_in_a_page(beginning: str):
+    assert any(command.values[0].line.startswith(beginning) for command in all_commands())
 
 
 @pytest.mark.parametrize("block", all_blocks("python", "toml"), ids=str)

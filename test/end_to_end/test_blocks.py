@@ -30,7 +30,7 @@ SEARCHING = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("expression", RECURRENT + CONVOLUTIONAL + ATTENTIVE + SEARCHING)
 def test_runs_right(expression: str) -> None:
     assert main(["run", "-c", expression]) == 0

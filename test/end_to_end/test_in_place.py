@@ -74,7 +74,7 @@ def test_what_is_added_to_is_written_in_place() -> None:
     assert (plan.slab.peak_bytes, plan.slab.sum_bytes) == (2 * size, 5 * size)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "program",
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_layers import ROOT, RULES, imports
+from .test_layers import ROOT, RULES, imports, parsed
 
 MAY_IMPORT = {room: {*others} for room, others in RULES["rooms"].items()}
 
@@ -46,21 +46,23 @@ def forbidden(path: Path, tree: ast.AST) -> list[str]:
     ]
 
 
-FOUND = [(path.relative_to(ROOT), ast.parse(path.read_text(), str(path))) for path in SOURCES]
+def found() -> list[tuple[Path, ast.Module]]:
+    """Return all files with their syntax trees."""
+    return [(path.relative_to(ROOT), parsed(path)) for path in SOURCES]
 
 
 def test_rooms_import_what_the_table_allows():
-    assert [line for path, tree in FOUND for line in forbidden(path, tree)] == []
+    assert [line for path, tree in found() for line in forbidden(path, tree)] == []
 
 
 def test_the_table_allows_no_more_than_is_imported():
-    used = {(own, other) for path, tree in FOUND for own, other, _ in arrows(path, tree)}
+    used = {(own, other) for path, tree in found() for own, other, _ in arrows(path, tree)}
     allowed = {(own, other) for own, others in MAY_IMPORT.items() for other in others}
     assert sorted(allowed - used) == []
 
 
 def test_every_folder_is_a_room():
-    folders = {".".join(path.parent.parts) for path, _ in FOUND}
+    folders = {".".join(path.parent.parts) for path, _ in found()}
     assert folders - MAY_IMPORT.keys() == set()
 
 

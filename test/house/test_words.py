@@ -38,7 +38,7 @@ class Text:
     text: str
 
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 
 
 def _is_named_by_a_phrase(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -50,8 +50,9 @@ def _is_named_by_a_phrase(function: ast.FunctionDef | ast.AsyncFunctionDef) -> b
 def _strings(tree: ast.Module, path: Path) -> Iterator[Text]:
     """Yield docstrings, notes below fields, and other strings of several words."""
     notes: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if not isinstance(node, Definition):
+    nodes = [*ast.walk(tree)]
+    for node in nodes:
+        if not isinstance(node, DEFINITIONS):
             continue
         for index, statement in enumerate(node.body):
             match statement:
@@ -65,12 +66,10 @@ def _strings(tree: ast.Module, path: Path) -> Iterator[Text]:
                     yield Text(path, note.lineno, FUNCTION if is_verb else DEFINITION, text)
                 case _:
                     pass
-    for node in ast.walk(tree):
-        match node:
-            case ast.Constant(str(text)) if node not in notes and text.count(" ") > 1:
-                yield Text(path, node.lineno, MESSAGE, text)
-            case _:
-                pass
+    for node in nodes:
+        if isinstance(node, ast.Constant) and node not in notes:
+            if isinstance(node.value, str) and node.value.count(" ") > 1:
+                yield Text(path, node.lineno, MESSAGE, node.value)
 
 
 def _comments(source: str, path: Path) -> Iterator[Text]:

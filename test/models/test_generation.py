@@ -94,6 +94,7 @@ def test_the_likeliest_tokens(model: Any, generator: Generator, length: int, new
     check_texts(model, generator, (length, new))
 
 
+@pytest.mark.usefixtures("every_case")
 def test_of_another_family():
     model = tiny_model(tiny_config("gpt2", n_layer=1, **SPREAD))
     check_texts(model, Generator(model, interpreted), (5, 20))

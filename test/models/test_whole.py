@@ -33,7 +33,7 @@ def kernels(module: ModuleOp) -> set[str]:
     return {op.sym_name.data for op in nests.ops if isinstance(op, loop.KernelOp)}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("family", "attention"), [*((family, "sdpa") for family in MODEL_TYPES), ("qwen2", "eager")]
 )

@@ -53,6 +53,11 @@ def leave_out(items: Iterable[pytest.Item]) -> None:
             require_every_case(item)
 
 
+def needs_every_case(item: pytest.Item) -> bool:
+    """True if a case has the fixture that skips it without `--every-case`."""
+    return isinstance(item, pytest.Function) and "every_case" in item.fixturenames
+
+
 def require_every_case(item: pytest.Item) -> None:
     """Give a case the fixture that skips it without `--every-case`."""
     if isinstance(item, pytest.Function):

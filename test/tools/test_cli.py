@@ -88,7 +88,7 @@ def test_a_program_without_kernels_prints_a_comment(tilewright: Tilewright, expr
     assert (result.code, result.out) == (0, "// no kernels: nothing is computed\n")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("expression", [MATMUL, SOFTMAX])
 @pytest.mark.parametrize("level", ["torch", "loop"])
 def test_compilation_resumes_from_every_level(

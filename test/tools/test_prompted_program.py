@@ -102,6 +102,7 @@ def test_tokens_in_half_precision_are_continued_unchecked(saved: Path, tilewrigh
 
 
 @needs_nvrtc
+@pytest.mark.usefixtures("every_case")
 def test_the_first_layers_alone(saved: Path, tilewright: Tilewright):
     shutil.copytree(saved / "gpt2", "more")
     change(Path("more"), _with_another_layer)

@@ -55,7 +55,7 @@ def test_the_first_leaf_is_the_default(text: str, target: str):
     assert f'schedule "{node.schedule}"' in str(planned)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("text", KERNELS)
 def test_a_schedule_makes_its_kernel(text: str):
     kernel, random = kernel_of(text), Random(1)
@@ -170,7 +170,7 @@ def test_the_first_leaf_is_the_default_with_pins(text: str, pins: str):
     assert str(space.kernel(leaf)) == str(planned)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("text", "pins"), PINS)
 def test_each_schedule_has_the_pins(text: str, pins: str):
     kernel, random = kernel_of(text), Random(5)

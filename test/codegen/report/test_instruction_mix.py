@@ -67,6 +67,7 @@ def test_a_product_on_tensor_cores(target: str):
     assert mix.count(Category.LDS, Category.FFMA) == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("target", GENERATIONS)
 def test_tf32_and_transposed_matrices(target: str):
     mix = _loop_mix("tensor.cu", "mma_tf32", target)

@@ -113,6 +113,7 @@ def test_categories(root: str, category: Category):
     assert category_of(root) is category
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("target", GENERATIONS)
 @pytest.mark.parametrize("file", sorted(path.name for path in KERNELS.glob("*.cu")))
 def test_every_instruction_of_our_kernels_is_known(file: str, target: str):

@@ -52,7 +52,7 @@ def test_there_are_enough_bugs_and_each_has_a_name_of_its_own():
     assert all(any(mutant.quick for mutant in case.mutants) for case in CASES.values())
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", CASES)
 def test_the_kernel_is_right_and_clean(name: str):
     outcome = run_case(CASES[name])
@@ -71,7 +71,7 @@ def test_the_bug_is_found(name: str, mutant: Mutant, request: pytest.FixtureRequ
     assert mutant.finds in outcome.found, outcome
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @needs_nvrtc
 @pytest.mark.parametrize("path", BY_RULE, ids=lambda path: path.stem)
 def test_bugs_planted_by_rule_are_found(path: Path, request: pytest.FixtureRequest):

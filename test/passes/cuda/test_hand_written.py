@@ -166,7 +166,7 @@ EVERYWHERE = [(file, t) for file in FILES for t in NEW_TARGETS] + [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("file", "target"), EVERYWHERE)
 def test_it_compiles_and_assembles_for_every_target_that_has_it(file: str, target: str):
     source = source_of(file)

@@ -141,11 +141,13 @@ def test_pairs(join: str, parse: Parse) -> None:
     check(parse, PAIRS.replace("JOIN", join), [random(5, 150)])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("join", JOINS)
 def test_several_values(join: str, parse: Parse) -> None:
     check(parse, MOMENTS.replace("JOIN", join), [random(7, 64, 4)])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("join", JOINS)
 def test_booleans(join: str, parse: Parse) -> None:
     check(parse, ANY.replace("JOIN", join), [np.abs(random(2, 3, 90)) - 0.1])
@@ -217,6 +219,7 @@ loop.kernel @k(%x: memref<4x64x4xf32>, %y: memref<4x64xf32>)
 }"""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("join", JOINS)
 def test_several_combines(join: str, parse: Parse) -> None:
     check(parse, SEVERAL.replace("JOIN", join), [random(4, 64, 4), random(4, 64)])

@@ -108,7 +108,7 @@ TILES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("join", ["cluster", "last_block", "workspace"])
 @pytest.mark.parametrize("name", TILES)
 def test_blocks(name: str, join: str, parse: Parse) -> None:
@@ -146,7 +146,7 @@ SCORES = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("width", [1, 3])
 @pytest.mark.parametrize("name", ACROSS)

@@ -138,6 +138,7 @@ def test_errors(by: By, k: int):
     check_errors(by, k)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("draw", DRAWS)
 @pytest.mark.parametrize("k", [16, 48, all_only(512)])
 def test_cut_off_sums_are_within_the_tolerance(k: int, draw: Draw):

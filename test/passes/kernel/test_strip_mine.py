@@ -46,7 +46,7 @@ def in_strips(text: str) -> tuple[ModuleOp, ModuleOp, list[np.ndarray]]:
     return plain, module, [tensor.numpy() for tensor in source.args]
 
 
-@settings(max_examples=drawn(100), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(50), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(SCANS), st.integers(1, 40), LENGTHS, st.sampled_from([0, 1, -1]))
 def test_random_scans_keep_their_bits(scan: str, rows: int, length: int, dim: int) -> None:
     shape = f"{rows}, {length}"

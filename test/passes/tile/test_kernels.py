@@ -74,7 +74,7 @@ def simulate(parse: Parse, name: str) -> None:
     reference.assert_close(torch.as_tensor(execution.results[0]))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @needs_nvrtc
 @pytest.mark.parametrize("name", [name for name in REFERENCES if name not in (NEVER, *SLOW)])
 def test_simulated(parse: Parse, name: str):

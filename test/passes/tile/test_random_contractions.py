@@ -126,7 +126,7 @@ STAGED = (
 def test_chunks_are_staged(case: str):
     # Seven chunks are split over three blocks, in rings of several slots; the last block has one
     # chunk.
-    source = contraction(case, Sizes(45, 37, 50, 2))
+    source = contraction(case, Sizes(21, 19, 50, 2))
     split = "chunk-matmul-k{bk=8},split-matmul-k{factor=3 join=cluster}"
     result = simulate(loops_of(source), f"tileify{{columns=true}},{split},{STAGED}", source.args)
     torch.testing.assert_close(result, source.module(*source.args), rtol=1e-5, atol=1e-4)

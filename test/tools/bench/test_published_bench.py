@@ -217,6 +217,7 @@ def test_mistakes(argv: list[str], complaint: str, path: Path, tilewright: Tilew
     assert complaint in err
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("field", ["clock_us", "waits", "vs_better", "notes"])
 @needs_nvrtc
 def test_a_damaged_file_of_results(field: str, path: Path, tilewright: Tilewright) -> None:

@@ -106,7 +106,7 @@ def test_sums_that_share_rows_get_threads_with_more_rows():
     assert best.fm > best.fn
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.parametrize("sums", [1, 2, 3, 4])
 def test_a_thread_has_registers_for_the_sums_of_another_block(name: str, sums: int):
