@@ -132,7 +132,7 @@ def _delayed(values: Array, first: Array) -> Array:
 
 def _index(machine: Machine, op: IndexOp) -> None:
     (value,) = machine.indices(op.map.data, op.indices)
-    machine.define(op, machine.types.number(value, op.result.type))
+    machine.define(op, value.astype(machine.types[op.result.type]))
 
 
 def _predicate(machine: Machine, op: PredicateOp) -> None:

@@ -117,9 +117,8 @@ def _coordinates(shape: Sequence[int]) -> list[Array]:
 
 
 def _iota(machine: Machine, op: IotaOp) -> None:
-    shape = shape_of(op.result)
-    index = evaluate(op.map.data.results[0], _coordinates(shape))
-    value = machine.types.number(index, element_of(op.result))
+    dtype, shape = machine.types[element_of(op.result)], shape_of(op.result)
+    value = np.asarray(evaluate(op.map.data.results[0], _coordinates(shape)), dtype)
     machine.define(op, np.broadcast_to(value, shape))
 
 
