@@ -4,27 +4,19 @@
 from xdsl.dialects import arith
 from xdsl.ir import Operation
 
-from tilewright.interpreters.casts import CASTS, Cast
-from tilewright.interpreters.machine import Handler, Handlers, Machine
-from tilewright.interpreters.scalar import (
-    COMPARE_FLOATS,
-    COMPARE_INTEGERS,
-    ELEMENTWISE,
-    Function,
-)
+from tilewright.interpreters.casts import CASTS
+from tilewright.interpreters.machine import Handlers, Machine
+from tilewright.interpreters.scalar import COMPARE_FLOATS, COMPARE_INTEGERS, ELEMENTWISE
 
 
 def _constant(machine: Machine, op: arith.ConstantOp) -> None:
     machine.define(op, machine.types.constant(op.value))
 
 
-def _cast(cast: Cast) -> Handler:
-    def run(machine: Machine, op: Operation) -> None:
-        (operand,) = op.operands
-        dtype = machine.types[op.results[0].type]
-        machine.define(op, cast(machine.array(operand), operand.type, dtype))
-
-    return run
+def _cast(machine: Machine, op: Operation) -> None:
+    (operand,), cast = op.operands, machine.numbers.casts[type(op)]
+    dtype = machine.types[op.results[0].type]
+    machine.define(op, cast(machine.array(operand), operand.type, dtype))
 
 
 def _compare(machine: Machine, op: arith.CmpfOp | arith.CmpiOp) -> None:
@@ -33,17 +25,15 @@ def _compare(machine: Machine, op: arith.CmpfOp | arith.CmpiOp) -> None:
     machine.define(op, function(machine.array(op.lhs), machine.array(op.rhs)))
 
 
-def _elementwise(function: Function) -> Handler:
-    def run(machine: Machine, op: Operation) -> None:
-        machine.define(op, function(*map(machine.array, op.operands)))
-
-    return run
+def _elementwise(machine: Machine, op: Operation) -> None:
+    function = machine.numbers.functions[type(op)]
+    machine.define(op, function(*map(machine.array, op.operands)))
 
 
 ARITHMETIC: Handlers = {
     arith.ConstantOp: _constant,
     arith.CmpfOp: _compare,
     arith.CmpiOp: _compare,
-    **{op: _cast(cast) for op, cast in CASTS.items()},
-    **{op: _elementwise(function) for op, function in ELEMENTWISE.items()},
+    **dict.fromkeys(CASTS, _cast),
+    **dict.fromkeys(ELEMENTWISE, _elementwise),
 }

@@ -6,16 +6,13 @@ Their arguments are an array, the operand's element type in the IR, and the resu
 with widened floats, the array has more bits than its element type.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, Float32Type
 from xdsl.ir import Attribute, Operation
 
+from tilewright.interpreters.number_system import Cast
 from tilewright.interpreters.types import Array, DType, is_bfloat16
-
-Cast = Callable[[Array, Attribute, DType], Array]
 
 
 def _convert(x: Array, source: Attribute, dtype: DType) -> Array:

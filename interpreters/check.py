@@ -10,8 +10,8 @@ becomes infinite in float32, and 1 - eps is rounded. There, an element is also r
 PyTorch's result in the program's own types.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from xdsl.dialects import func
@@ -25,7 +25,7 @@ from tilewright.dialects.parameter_layout import given_types
 from tilewright.dialects.work import scalar_operations
 from tilewright.errors import TilewrightError, UnsupportedError
 from tilewright.interpreters.arguments import shape_and_element
-from tilewright.interpreters.distances import distances, finite, is_float, largest
+from tilewright.interpreters.differences import Difference, closest, worst_of
 from tilewright.interpreters.errors import TooLargeError, symbol_of
 from tilewright.interpreters.host import interpret_fitting
 from tilewright.interpreters.memory import bytes_needed, require_memory
@@ -62,20 +62,68 @@ class CheckReport:
 
 
 @dataclass(frozen=True)
-class _Difference:
-    """The element that differs most between two versions of one result."""
+class Programs:
+    """The programs before and after a pass, and the inputs that they run with."""
 
-    result: int
-    element: tuple[int, ...]
-    before: float
-    after: float
-    count: int
+    before: ModuleOp
+    after: ModuleOp
+    pass_name: str
+    seed: int = 0
+    runs: RandomRuns = field(default_factory=RandomRuns)
 
-    def __str__(self) -> str:
-        return (
-            f"element {list(self.element)} of result {self.result} is {self.after:.9g}, "
-            f"was {self.before:.9g}; {self.count} element(s) differ"
-        )
+    def results(self, module: ModuleOp, name: str, draw: Draw) -> list[Array]:
+        """
+        Return the results of `@name` in `before` or `after`. Raises `PassCheckError` if that
+        program is wrong itself.
+        """
+        try:
+            return self.runs.results(module, name, draw)
+        except (UnsupportedError, TooLargeError):
+            raise
+        except TilewrightError as err:
+            when = "before" if module is self.before else "after"
+            message = f"{when} pass '{self.pass_name}' the program is wrong: {err.message}"
+            raise PassCheckError(message, where=err.where, remedy=err.remedy) from err
+
+    def types(self, name: str) -> list[Attribute]:
+        """
+        Return the types of the inputs of `@name`. Raises `PassCheckError` if the pass changed its
+        signature.
+        """
+        types, outputs = _signature(_functions(self.before)[name])
+        new_types, new_outputs = _signature(_functions(self.after)[name])
+        if [*map(shape_and_element, [*types, *outputs])] != [
+            *map(shape_and_element, [*new_types, *new_outputs])
+        ]:
+            message = f"pass '{self.pass_name}' changed the signature of @{name}"
+            raise PassCheckError(message, where=place_of(_functions(self.before)[name]))
+        return types
+
+
+Compare = Callable[[Programs, str], Difference | None]
+"""
+Function that returns the worst difference between the results of a function before and after a
+pass; None if there is none.
+"""
+
+
+def within_tolerance(programs: Programs, name: str) -> Difference | None:
+    """Compare the results of `@name` for random floats, which may differ by rounding errors."""
+    types, before, after = programs.types(name), programs.before, programs.after
+    tolerance = CONSTANT_TOLERANCE if is_torch(before) else TOLERANCE
+    for is_positive in (False, True):
+        draw = Draw(types, programs.seed, is_positive)
+        expected = programs.results(before, name, draw)
+        actual = programs.results(after, name, draw)
+        found = worst_of(expected, actual, tolerance)
+        if found is not None and is_torch(before):
+            own = interpret_fitting(before, draw.inputs(widened=False), name, ElementTypes())
+            found = worst_of(closest(own, expected, actual), actual, tolerance)
+        if found is not None:
+            return found
+        if not any(np.isnan(result).any() for result in expected):
+            break  # with NaN: again with positive inputs, the domain of logarithms and roots
+    return None
 
 
 def check_pass(
@@ -86,6 +134,7 @@ def check_pass(
     runs: RandomRuns | None = None,
     seed: int = 0,
     max_work: int = MAX_WORK,
+    compare: Compare = within_tolerance,
 ) -> CheckReport:
     """
     Compare the results of `@main` before and after a pass on the same random inputs.
@@ -96,8 +145,8 @@ def check_pass(
     the report's notes. If consecutive checks share `runs`, the output of one pass is not run again
     as the input of the next.
     """
-    runs = runs or RandomRuns()
-    runs.begin()
+    programs = Programs(before, after, pass_name, seed, runs or RandomRuns())
+    programs.runs.begin()
     old, new = _functions(before), _functions(after)
     used = _used_in(before)
     names = ["main"] if "main" in old else [name for name in old if name not in used]
@@ -108,12 +157,12 @@ def check_pass(
             if (reason := _reason_not_checked(name, old, new, max_work)) is not None:
                 notes.append(f"pass '{pass_name}' is not checked at @{name}: {reason}")
                 continue
-            difference = _difference(name, before, after, pass_name, seed, runs)
+            difference = compare(programs, name)
         except (UnsupportedError, TooLargeError, MemoryError) as err:
             notes.append(f"pass '{pass_name}' is not checked at @{name}: {err}")
             continue
         if difference is not None:
-            raise _changed(name, difference, before, after, pass_name, seed)
+            raise _changed(name, difference, programs, compare)
         compared.append(name)
     return CheckReport(tuple(compared), tuple(notes))
 
@@ -158,103 +207,13 @@ def _signature(op: Operation) -> tuple[list[Attribute], list[Attribute]]:
     return [v.type for v in op.inputs], [v.type for v in op.result_buffers]
 
 
-def _difference(
-    name: str, before: ModuleOp, after: ModuleOp, pass_name: str, seed: int, runs: RandomRuns
-) -> _Difference | None:
-    """
-    Return the worst difference between the results of `@name` before and after; None if there is
-    none.
-    """
-    types, outputs = _signature(_functions(before)[name])
-    new_types, new_outputs = _signature(_functions(after)[name])
-    if [*map(shape_and_element, [*types, *outputs])] != [
-        *map(shape_and_element, [*new_types, *new_outputs])
-    ]:
-        message = f"pass '{pass_name}' changed the signature of @{name}"
-        raise PassCheckError(message, where=place_of(_functions(before)[name]))
-    tolerance = CONSTANT_TOLERANCE if _is_torch(before) else TOLERANCE
-    for is_positive in (False, True):
-        draw = Draw(types, seed, is_positive)
-        expected = _run(runs, before, name, draw, f"before pass '{pass_name}'")
-        actual = _run(runs, after, name, draw, f"after pass '{pass_name}'")
-        found = _worst_of(expected, actual, tolerance)
-        if found is not None and _is_torch(before):
-            own = interpret_fitting(before, draw.inputs(widened=False), name, ElementTypes())
-            found = _worst_of(_closest(own, expected, actual), actual, tolerance)
-        if found is not None:
-            return found
-        if not any(np.isnan(result).any() for result in expected):
-            break  # with NaN: again with positive inputs, the domain of logarithms and roots
-    return None
-
-
-def _is_torch(module: ModuleOp) -> bool:
+def is_torch(module: ModuleOp) -> bool:
+    """True if a module contains Torch IR."""
     return any(op.name.startswith("torch.") for op in module.walk())
 
 
-def _run(runs: RandomRuns, module: ModuleOp, name: str, draw: Draw, when: str) -> list[Array]:
-    try:
-        return runs.results(module, name, draw)
-    except (UnsupportedError, TooLargeError):
-        raise
-    except TilewrightError as err:
-        message = f"{when} the program is wrong: {err.message}"
-        raise PassCheckError(message, where=err.where, remedy=err.remedy) from err
-
-
-def _worst_of(
-    before: Sequence[Array], after: Sequence[Array], tolerance: float
-) -> _Difference | None:
-    """
-    Return the worst difference in the first result that differs by more than `tolerance`, or None.
-    """
-    pairs = enumerate(zip(before, after, strict=True))
-    found = (_worst(position, *pair, tolerance) for position, pair in pairs)
-    return next((difference for difference in found if difference is not None), None)
-
-
-def _closest(
-    own: Sequence[Array], expected: Sequence[Array], actual: Sequence[Array]
-) -> list[Array]:
-    """Return for each element the value of `own` or `expected` that is closer to `actual`."""
-    return [
-        np.where(distances(a, c) < distances(b, c), a, b)
-        for a, b, c in zip(map(_widened, own), expected, actual, strict=True)
-    ]
-
-
-def _widened(array: Array) -> Array:
-    return array.astype(np.float64) if is_float(array) else array
-
-
-def _worst(position: int, before: Array, after: Array, tolerance: float) -> _Difference | None:
-    if _are_same(before, after):  # the common case, found in a tenth of the time
-        return None
-    allowed = tolerance * largest(np.abs(finite(before))) if is_float(before) else 0.0
-    distance = distances(before, after)
-    wrong = distance > allowed
-    if not wrong.any():
-        return None
-    element = tuple(map(int, np.unravel_index(int(np.argmax(distance)), distance.shape)))
-    return _Difference(
-        position, element, float(before[element]), float(after[element]), int(wrong.sum())
-    )
-
-
-def _are_same(before: Array, after: Array) -> bool:
-    """True if two results have the same bits, also those of NaN."""
-    if before.dtype == after.dtype == np.float64:
-        before, after = before.view(np.uint64), after.view(np.uint64)
-    return np.array_equal(before, after)
-
-
 def _changed(
-    name: str,
-    difference: _Difference,
-    before: ModuleOp,
-    after: ModuleOp,
-    pass_name: str,
-    seed: int,
+    name: str, difference: Difference, programs: Programs, compare: Compare
 ) -> PassCheckError:
     """
     Return the `PassCheckError` for a function `@name` whose results differ.
@@ -262,13 +221,13 @@ def _changed(
     If kernels differ when they run alone, the error names the one with the fewest scalar
     operations.
     """
-    message = f"pass '{pass_name}' changed what @{name} computes: {difference}"
-    old, new = _functions(before), _functions(after)
+    message = f"pass '{programs.pass_name}' changed what @{name} computes: {difference}"
+    old, new = _functions(programs.before), _functions(programs.after)
     where = place_of(old[name])
     kernels = [k for k, op in old.items() if k != name and k in new and type(op) is not func.FuncOp]
     for kernel in sorted(kernels, key=lambda k: scalar_operations(old[k])):
         try:
-            alone = _difference(kernel, before, after, pass_name, seed, RandomRuns())
+            alone = compare(replace(programs, runs=RandomRuns()), kernel)
         except TilewrightError:
             continue
         if alone is not None:

@@ -72,6 +72,8 @@ def interpret_fitting(
     if not isinstance(callee, func.FuncOp):
         raise UnsupportedError(f"@{function} is a '{callee.name}', which cannot be run")
     if any(op.name.startswith("torch.") for op in module.walk()):
+        if types.numbers is not None:
+            raise UnsupportedError("PyTorch computes the functions of Torch IR")
         dtype = None if types.floats is None else types.floats.type
         return _interpret_torch(module, arrays, function, dtype)
     arguments = loaded_arguments(callee, arrays, types)

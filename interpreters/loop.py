@@ -58,7 +58,8 @@ def _reduce(machine: Machine, op: ReduceOp) -> None:
         with machine.axes([op.axis], [steps]), machine.where(_in_bounds(machine, op)):
             machine.run(op.body.block)
             values = [machine.with_all_steps(value) for value in yielded(machine, op)]
-        totals = join(monoid.data, totals, fold(monoid.data, values, (0,), start))
+        folded = fold(monoid.data, values, (0,), start, machine.numbers)
+        totals = join(monoid.data, totals, folded, machine.numbers)
     machine.define(op, *totals)
 
 
@@ -113,9 +114,9 @@ def _scan(machine: Machine, op: ScanOp) -> None:
 def _prefix(machine: Machine, op: PrefixOp) -> None:
     monoid, before = op.monoid.data, machine.running.get(op)
     values = [machine.with_all_steps(machine.array(value)) for value in op.values]
-    joined = accumulate(monoid, values)
+    joined = accumulate(monoid, values, machine.numbers)
     if before is not None:
-        joined = join(monoid, before, joined)
+        joined = join(monoid, before, joined, machine.numbers)
     machine.running[op] = [value[-1] for value in joined]
     if op.is_exclusive:
         start = before or identities(machine.types, op.monoid, op.results_.types)

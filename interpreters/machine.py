@@ -31,6 +31,7 @@ from xdsl.ir.affine import (
 
 from tilewright.dialects.axes import MaskedOp
 from tilewright.interpreters.errors import unknown
+from tilewright.interpreters.floats import FLOATS
 from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array, ElementTypes
 
@@ -56,6 +57,7 @@ class Machine:
     def __init__(self, handlers: Handlers, types: ElementTypes):
         self.handlers = handlers
         self.types = types
+        self.numbers = types.numbers or FLOATS
         self.values: dict[SSAValue, Any] = {}
         self.shape: tuple[int, ...] = ()
         self.active: Array | None = None

@@ -10,24 +10,12 @@ weights. For `moments`, a list is a mean, a sum of squared deviations and a coun
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from xdsl.dialects import arith, math
 from xdsl.ir import Attribute
 
 from tilewright.dialects.monoid import Monoid, MonoidAttr
+from tilewright.interpreters.number_system import NumberSystem
 from tilewright.interpreters.types import Array, ElementTypes
-
-_JOINS: dict[Monoid, np.ufunc] = {
-    Monoid.ADD: np.add,
-    Monoid.MUL: np.multiply,
-    Monoid.MAX: np.maximum,
-    Monoid.MIN: np.minimum,
-    Monoid.AND: np.logical_and,
-    Monoid.OR: np.logical_or,
-    Monoid.ARGMAX: np.maximum,
-    Monoid.ARGMIN: np.minimum,
-    Monoid.SOFTMAX: np.maximum,
-    Monoid.MOMENTS: np.add,
-}
-"""Ufunc that joins values of each monoid, or the first values if they are joined together."""
 
 _LAST = np.iinfo(np.int64).max
 
@@ -41,19 +29,24 @@ def identities(
     return [types.constant(constant) for constant in monoid.identities(elements)]
 
 
-def join(monoid: Monoid, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+def join(
+    monoid: Monoid, left: Sequence[Array], right: Sequence[Array], numbers: NumberSystem
+) -> list[Array]:
     """Return the list of values that joins two lists, element by element."""
     if monoid is Monoid.MOMENTS:
         pairs = zip(left, right, strict=True)
-        return _moments([np.stack(np.broadcast_arrays(*pair)) for pair in pairs], (0,))
-    best = _JOINS[monoid](left[0], right[0])
+        return _moments([np.stack(np.broadcast_arrays(*pair)) for pair in pairs], (0,), numbers)
+    ufunc = numbers.joins[monoid]
+    best = ufunc(left[0], right[0])
     if monoid.combines_pairs:
         indices = (_index_where_best(best, *pair) for pair in (left, right))
         return [best, np.minimum(*indices)]
     if monoid is Monoid.SOFTMAX:
-        weights = [_weight(score, best) for score in (left[0], right[0])]
-        return [best, *(a * weights[0] + b * weights[1] for a, b in _rest(left, right))]
-    return [best, *(_JOINS[monoid](a, b) for a, b in _rest(left, right))]
+        add, multiply = numbers.functions[arith.AddfOp], numbers.functions[arith.MulfOp]
+        one, other = (_weight(score, best, numbers) for score in (left[0], right[0]))
+        sums = (add(multiply(a, one), multiply(b, other)) for a, b in _rest(left, right))
+        return [best, *sums]
+    return [best, *(ufunc(a, b) for a, b in _rest(left, right))]
 
 
 def fold(
@@ -61,6 +54,7 @@ def fold(
     values: Sequence[Array],
     dims: tuple[int, ...],
     start: Sequence[Array],
+    numbers: NumberSystem,
     *,
     keepdims: bool = False,
 ) -> list[Array]:
@@ -70,8 +64,8 @@ def fold(
     Each value must have all steps of `dims`, even if it does not vary along them.
     """
     if monoid is Monoid.MOMENTS:
-        return _moments(np.broadcast_arrays(*values), dims, keepdims=keepdims)
-    ufunc = _JOINS[monoid]
+        return _moments(np.broadcast_arrays(*values), dims, numbers, keepdims=keepdims)
+    ufunc = numbers.joins[monoid]
 
     def folded(value: Array, initial: Array) -> Array:
         return ufunc.reduce(value, dims, dtype=value.dtype, keepdims=keepdims, initial=initial[()])
@@ -81,8 +75,8 @@ def fold(
     if monoid is Monoid.SOFTMAX:
         score, *rest = values
         best = ufunc.reduce(score, dims, dtype=score.dtype, keepdims=True, initial=start[0][()])
-        weight = _weight(score, best)
-        sums = [np.sum(weight * v, dims, dtype=v.dtype, keepdims=keepdims) for v in rest]
+        weight, multiply = _weight(score, best, numbers), numbers.functions[arith.MulfOp]
+        sums = [_sum(multiply(weight, v), dims, numbers, keepdims=keepdims) for v in rest]
         return [best if keepdims else np.squeeze(best, dims), *sums]
     value, index = np.broadcast_arrays(*values)
     best = ufunc.reduce(value, dims, dtype=value.dtype, keepdims=True, initial=start[0][()])
@@ -91,24 +85,21 @@ def fold(
     return [best if keepdims else np.squeeze(best, dims), first]
 
 
-def accumulate(monoid: Monoid, values: Sequence[Array]) -> list[Array]:
+def accumulate(monoid: Monoid, values: Sequence[Array], numbers: NumberSystem) -> list[Array]:
     """
     Return the prefix joins along dimension 0: at each step the join of all steps up to this one,
     inclusive.
     """
     if monoid.combines_each:
-        return [_JOINS[monoid].accumulate(value, 0, dtype=value.dtype) for value in values]
+        ufunc = numbers.joins[monoid]
+        return [ufunc.accumulate(value, 0, dtype=value.dtype) for value in values]
     steps = [np.array(value) for value in np.broadcast_arrays(*values)]
     for step in range(1, steps[0].shape[0]):
-        joined = join(monoid, [s[step - 1] for s in steps], [s[step] for s in steps])
+        before, now = ([array[at] for array in steps] for at in (step - 1, step))
+        joined = join(monoid, before, now, numbers)
         for array, value in zip(steps, joined, strict=True):
             array[step] = value
     return steps
-
-
-def join_at(monoid: Monoid, values: Array, subscripts: tuple[Array, ...], others: Array) -> None:
-    """Join each of `others` to the element of `values` at its subscripts, in place."""
-    _JOINS[monoid].at(values, subscripts, others)
 
 
 def _rest(left: Sequence[Array], right: Sequence[Array]) -> Iterator[tuple[Array, Array]]:
@@ -116,25 +107,40 @@ def _rest(left: Sequence[Array], right: Sequence[Array]) -> Iterator[tuple[Array
     return zip(left[1:], right[1:], strict=True)
 
 
-def _weight(score: Array, best: Array) -> Array:
+def _weight(score: Array, best: Array, numbers: NumberSystem) -> Array:
     """Return `exp(score - best)`, and 0 where the score is minus infinity."""
-    return np.where(score == -np.inf, np.zeros_like(score), np.exp(score - best))
+    difference = numbers.functions[arith.SubfOp](score, best)
+    weight = numbers.functions[math.ExpOp](difference)
+    return np.where(score == -np.inf, np.zeros_like(score), weight)
+
+
+def _sum(
+    value: Array, dims: tuple[int, ...], numbers: NumberSystem, *, keepdims: bool = True
+) -> Array:
+    add = numbers.joins[Monoid.ADD]
+    return add.reduce(value, dims, dtype=value.dtype, keepdims=keepdims)
 
 
 def _moments(
-    values: Sequence[Array], dims: tuple[int, ...], *, keepdims: bool = False
+    values: Sequence[Array],
+    dims: tuple[int, ...],
+    numbers: NumberSystem,
+    *,
+    keepdims: bool = False,
 ) -> list[Array]:
     """
     Return the mean, the sum of squared deviations and the count of all numbers along `dims`, of
     whose parts `values` has the same.
     """
+    ops = arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp
+    add, subtract, multiply, divide = (numbers.functions[op] for op in ops)
     mean, squares, count = values
-    counted = np.sum(count, dims, dtype=count.dtype, keepdims=True)
-    total = np.sum(mean * count, dims, dtype=mean.dtype, keepdims=True)
-    whole = total / np.maximum(counted, 1)
-    deviations = np.where(count == 0, np.zeros_like(mean), mean - whole)
-    terms = squares + count * deviations * deviations
-    results = [whole, np.sum(terms, dims, dtype=squares.dtype, keepdims=True), counted]
+    counted = _sum(count, dims, numbers)
+    total = _sum(multiply(mean, count), dims, numbers)
+    whole = divide(total, np.maximum(counted, 1))
+    deviations = np.where(count == 0, np.zeros_like(mean), subtract(mean, whole))
+    terms = add(squares, multiply(multiply(count, deviations), deviations))
+    results = [whole, _sum(terms, dims, numbers), counted]
     return results if keepdims else [np.squeeze(result, dims) for result in results]
 
 

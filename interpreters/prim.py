@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
+from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap, AffineSymExpr
 
@@ -26,8 +27,8 @@ from tilewright.dialects.prim import (
 from tilewright.dialects.types import element_of, shape_of
 from tilewright.interpreters.errors import TooLargeError, error_at, fail
 from tilewright.interpreters.machine import Handlers, Machine, evaluate
-from tilewright.interpreters.monoid import accumulate, fold, identities, join_at
-from tilewright.interpreters.scalar_function import SCALAR_FUNCTIONS, cast
+from tilewright.interpreters.monoid import accumulate, fold, identities
+from tilewright.interpreters.scalar_function import cast
 from tilewright.interpreters.types import Array
 
 _MAX_ELEMENTS = 1 << 28
@@ -45,24 +46,35 @@ def _check_size(op: Operation) -> None:
 def _elementwise(machine: Machine, op: ElementwiseOp) -> None:
     _check_size(op)
     function, arrays = op.function.data, [machine.array(value) for value in op.inputs]
-    dtype = machine.types[element_of(op.result)]
     if function is ScalarFunction.CAST:
-        machine.define(op, cast(arrays[0], dtype))
+        machine.define(op, _cast(machine, arrays[0], op))
         return
-    machine.define(op, SCALAR_FUNCTIONS[function](*arrays))
+    machine.define(op, machine.numbers.scalar_functions[function](*arrays))
+
+
+def _cast(machine: Machine, array: Array, op: ElementwiseOp) -> Array:
+    source, target = element_of(op.inputs[0]), element_of(op.result)
+    dtype, numbers = machine.types[target], machine.types.numbers
+    if numbers is None or isinstance(source, AnyFloat) is isinstance(target, AnyFloat):
+        return cast(array, dtype)
+    if isinstance(target, AnyFloat):
+        return machine.types.number(array, target)
+    return cast(array, dtype) if target == i1 else numbers.to_integer(array, source, dtype)
 
 
 def _reduce(machine: Machine, op: ReduceOp) -> None:
     arrays = [machine.array(value) for value in op.inputs]
     elements = [element_of(value) for value in op.results_]
     start = identities(machine.types, op.monoid, elements)
-    machine.define(op, *fold(op.monoid.data, arrays, op.dims.get_values(), start))
+    dims = op.dims.get_values()
+    machine.define(op, *fold(op.monoid.data, arrays, dims, start, machine.numbers))
 
 
 def _scan(machine: Machine, op: ScanOp) -> None:
     dim = op.dim.value.data
     arrays = [np.moveaxis(machine.array(value), dim, 0) for value in op.inputs]
-    machine.define(op, *(np.moveaxis(a, 0, dim) for a in accumulate(op.monoid.data, arrays)))
+    joined = accumulate(op.monoid.data, arrays, machine.numbers)
+    machine.define(op, *(np.moveaxis(array, 0, dim) for array in joined))
 
 
 def _index_map(machine: Machine, op: IndexMapOp) -> None:
@@ -151,7 +163,7 @@ def _scatter(machine: Machine, op: ScatterOp) -> None:
         for position in np.ndindex(updates.shape):
             result[tuple(axis[position] for axis in where)] = updates[position]
     else:
-        join_at(op.combiner.data, result, where, updates)
+        machine.numbers.joins[op.combiner.data].at(result, where, updates)
     machine.define(op, result)
 
 

@@ -19,17 +19,21 @@ from tilewright.dialects.structure import structure
 from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.errors import symbol_of
 from tilewright.interpreters.host import interpret_fitting
+from tilewright.interpreters.number_system import ExactNumbers
 from tilewright.interpreters.types import Array, ElementTypes
 
 
 class Draw(NamedTuple):
     """
-    Recipe for random inputs: types, of which only shapes and element types matter, and a seed.
+    Recipe for random inputs: types, of which only shapes and element types matter, and a seed. With
+    `numbers`, floats are random numbers of this system. Other floats are multiplied by `scale`.
     """
 
     types: Sequence[Attribute]
     seed: int
-    is_positive: bool
+    is_positive: bool = False
+    numbers: ExactNumbers | None = None
+    scale: float = 1.0
 
     def inputs(self, widened: bool = True) -> list[Array]:
         """
@@ -44,13 +48,18 @@ class Draw(NamedTuple):
         dtype = ElementTypes()[element_type]
         if not isinstance(element_type, AnyFloat):
             return rng.integers(0, 2, shape).astype(dtype)
-        values = np.asarray(rng.standard_normal(shape))
+        if self.numbers is not None:
+            return self.numbers.draw(rng, shape)
+        values = np.asarray(rng.standard_normal(shape)) * self.scale
         values = np.abs(values) + 0.1 if self.is_positive else values
         return values if widened else values.astype(dtype)
 
 
 class RandomRuns:
-    """Runs of programs in float64, which keep the results of this check and of the last one."""
+    """
+    Runs of programs in float64 or in exact numbers, which keep the results of this check and of the
+    last one.
+    """
 
     def __init__(self) -> None:
         self._now = dict[Hashable, list[Array]]()
@@ -70,9 +79,10 @@ class RandomRuns:
         Return the results of `@name` for inputs of the types of `draw`. The program must fit into
         memory.
         """
-        ran = self._key(module, name), name, draw.seed, draw.is_positive
+        ran = self._key(module, name), name, draw[1:]
         if (found := self._now.get(ran, self._before.get(ran))) is None:
-            found = interpret_fitting(module, draw.inputs(), name, ElementTypes(np.float64))
+            types = ElementTypes(np.float64, numbers=draw.numbers)
+            found = interpret_fitting(module, draw.inputs(), name, types)
         self._now[ran] = found
         return found
 

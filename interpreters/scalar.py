@@ -13,9 +13,9 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
 from tilewright.dialects import scalar
+from tilewright.interpreters.number_system import Function
 from tilewright.interpreters.types import Array
 
-Function = Callable[..., Array]
 Binary = Callable[[Array, Array], Array]
 
 

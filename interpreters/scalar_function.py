@@ -5,12 +5,13 @@ Functions of `prim.elementwise` on NumPy arrays, all elements at once.
 Results keep the dtype of the operands, except those of comparisons and `select`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.interpreters.number_system import Function
 from tilewright.interpreters.scalar import (
     divide_towards_zero,
     erf,
@@ -20,8 +21,6 @@ from tilewright.interpreters.scalar import (
     rsqrt,
 )
 from tilewright.interpreters.types import Array
-
-Function = Callable[..., Array]
 
 
 def _by_kind(floats: Function, integers: Function) -> Function:

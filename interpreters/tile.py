@@ -54,7 +54,8 @@ def _combine(machine: Machine, op: CombineOp) -> None:
     mask = machine.holds(op.mask, op.mask_operands)
     values = [_whole(machine, v, dims) for v in masked(machine, op.monoid, op.values, mask)]
     start = identities(machine.types, op.monoid, op.values.types)
-    machine.define(op, *fold(op.monoid.data, values, dims, start, keepdims=True))
+    joined = fold(op.monoid.data, values, dims, start, machine.numbers, keepdims=True)
+    machine.define(op, *joined)
 
 
 def _dimension(axis: SSAValue) -> int:

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from tilewright.arrays import dtype_named
 from tilewright.dialects.element_types import DTYPE_NAMES
 from tilewright.errors import UnsupportedError
+from tilewright.interpreters.number_system import ExactNumbers
 from tilewright.matrix_sums import MatrixSums
 
 Array = NDArray[Any]
@@ -41,15 +42,18 @@ def is_same(a: Array, b: Array) -> Array:
 class ElementTypes:
     """
     Mapping from element types of the IR to NumPy dtypes; the dtype `floats`, if given, replaces
-    those of all floats. `matrix_sums` is the model of the sums in matrix instructions.
+    those of all floats. `matrix_sums` is the model of the sums in matrix instructions. If `numbers`
+    is given, all floats are its numbers, and `floats` is float64.
     """
 
     def __init__(
         self,
         floats: type[np.floating[Any]] | None = None,
         matrix_sums: MatrixSums = MatrixSums.ROUNDED_ONCE,
+        numbers: ExactNumbers | None = None,
     ):
         self.floats = None if floats is None else np.dtype(floats)
+        self.numbers = numbers
         self.matrix_sums = matrix_sums
 
     def __getitem__(self, type: Attribute) -> DType:
@@ -65,4 +69,11 @@ class ElementTypes:
         if not isinstance(attr, FloatAttr | IntegerAttr):
             raise UnsupportedError(f"the interpreters do not support the constant {attr}")
         type = cast(FloatAttr[AnyFloat] | IntegerAttr[IntegerType], attr).type
-        return np.asarray(attr.value.data, dtype=self[type])
+        return self.number(attr.value.data, type)
+
+    def number(self, value: Any, type: Attribute) -> Array:
+        """Return real numbers as elements of `type`."""
+        dtype = self[type]
+        if self.numbers is None or not isinstance(type, AnyFloat):
+            return np.asarray(value, dtype)
+        return self.numbers.number(np.asarray(value, dtype))

@@ -14,6 +14,9 @@ from tilewright.passes.driver.manager import PassManager
 MODES = ("each", "end", "none")
 """Modes of `--check`: after each pass, after the last pass, or never."""
 
+EXACT = "exact"
+"""Mode of `--check`: runs with exact numbers after each pass, and no tolerance."""
+
 PROVE = "prove"
 """Mode of `opt-tool --check`: proofs after each pass, instead of runs."""
 
@@ -44,10 +47,12 @@ def checkers(
     """Return the checks of a mode after each pass, and after the last one."""
     if mode == PROVE:
         return import_module("tilewright.tools.proof_check").ProofChecker(), None
+    if mode == EXACT:
+        return import_module("tilewright.tools.exact_check").ExactChecker(limit), None
     check = Checker(limit)
     return (check if mode == "each" else None), (check if mode == "end" else None)
 
 
 def checking_manager(ctx: Context, mode: str) -> PassManager:
-    """Return a pass manager that checks passes in one of the `MODES`."""
+    """Return a pass manager that checks passes in a mode of `--check`."""
     return PassManager(ctx, *checkers(mode))

@@ -20,7 +20,7 @@ from tilewright.interpreters.comparison import Comparison, compare, uncompared
 from tilewright.interpreters.program import Program
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import context, lower
-from tilewright.tools.checks import checking_manager
+from tilewright.tools.checks import EXACT, checking_manager
 from tilewright.tools.input.schedules import warn_of_idle_steps, with_schedules
 from tilewright.tools.input.source import IrSource, Source
 from tilewright.tools.options.database import database_of
@@ -66,7 +66,8 @@ def _is_plain(source: Source, args: argparse.Namespace) -> bool:
     True if the program can come from the cache: neither a check of passes nor a warning of idle
     steps needs its lowering.
     """
-    return not (isinstance(source, IrSource) or args.schedule or args.check in ("each", "end"))
+    is_checked = args.check in ("each", "end", EXACT)
+    return not (isinstance(source, IrSource) or args.schedule or is_checked)
 
 
 def _kernel_ir(module: ModuleOp, target_name: str, args: argparse.Namespace) -> ModuleOp | None:

@@ -16,7 +16,6 @@ from tilewright.dialects.kernel import (
     ClusterWaitOp,
     RemoteOp,
 )
-from tilewright.dialects.monoid import Monoid
 from tilewright.interpreters.access import Place, active_points, offsets
 from tilewright.interpreters.buffer import Buffer
 from tilewright.interpreters.errors import fail
@@ -24,12 +23,6 @@ from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.race import Accessors
 from tilewright.interpreters.types import Array
-
-_UPDATE: dict[Monoid, np.ufunc] = {
-    Monoid.ADD: np.add,
-    Monoid.MAX: np.maximum,
-    Monoid.MIN: np.minimum,
-}
 
 
 def _cluster_barrier(machine: Threads, op: ClusterBarrierOp) -> None:
@@ -153,7 +146,7 @@ def _atomic(machine: Threads, op: AtomicOp) -> None:
     points = active_points(mask, every_point, offset, machine.array(op.value), *machine.accessors())
     _, elements, values, *ids = points
     _check_update(op, buffer, elements, Accessors(*ids))
-    _UPDATE[op.monoid.data].at(buffer.data, elements, values)
+    machine.numbers.joins[op.monoid.data].at(buffer.data, elements, values)
 
 
 def _check_update(op: AtomicOp, buffer: Buffer, elements: Array, accessors: Accessors) -> None:

@@ -80,6 +80,8 @@ def _multiply_add(
     types: ElementTypes, instruction: MatrixInstruction, a: Array, b: Array, d: Array
 ) -> Array:
     """Return `A * B + D` for matrices of shape (..., warps, rows, columns) in float64."""
+    if types.numbers is not None:
+        return types.numbers.multiply_add(a, b, d)
     if types.floats is not None:
         return (d + a @ b).astype(types.floats)
     compute = multiply_add(types.matrix_sums, _FACTOR_TYPES[instruction.fragments.element])
@@ -104,7 +106,8 @@ def round_to_tf32(x: Array) -> Array:
 
 
 def _halve_tf32(machine: Threads, op: HalveTf32Op) -> None:
-    machine.define(op, half_as_tf32(machine.array(op.value)))
+    halve = machine.numbers.functions.get(HalveTf32Op, half_as_tf32)
+    machine.define(op, halve(machine.array(op.value)))
 
 
 def half_as_tf32(x: Array) -> Array:

@@ -234,7 +234,7 @@ def test_skipped_checks_are_reported(parse: Parse) -> None:
 def test_equal_results_with_nan_are_found_equal_at_once(
     parse: Parse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = "tilewright.interpreters.check.distances"
+    slow = "tilewright.interpreters.differences.distances"
     monkeypatch.setattr(slow, Mock(side_effect=AssertionError("takes ten times as long")))
     log_of_sum = ADD.replace("loop.store %2", "%3 = math.log %2 : f32\n    loop.store %3")
     swapped = log_of_sum.replace("addf %0, %1", "addf %1, %0")

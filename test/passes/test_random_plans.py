@@ -2,7 +2,7 @@
 """
 Random kernels that no frontend would write, lowered by all passes to Kernel IR.
 
-Each pass is checked by running the program before and after it.
+Each pass is checked by running the program before and after it, with floats and exactly.
 """
 
 from dangling_uses import assert_no_dangling_uses
@@ -13,7 +13,8 @@ from hypothesis.strategies import DrawFn
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from tilewright.interpreters.check import check_pass
+from tilewright.interpreters.check import check_pass, within_tolerance
+from tilewright.interpreters.exact.comparison import ExactComparison
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
@@ -45,13 +46,15 @@ def schedules(draw: DrawFn) -> str:
 
 def lower_checked(text: str, pipeline: str, symbol: str) -> None:
     """Run `pipeline`; `@symbol` must compute the same after each pass, down to Kernel IR."""
-    note(f"\nopt-tool -p '{pipeline}' --check=each of\n{text}")
+    note(f"\nopt-tool -p '{pipeline}' --check=exact of\n{text}")
     ctx = context()
     module = Parser(ctx, text).parse_module()
 
     def check(before: ModuleOp, after: ModuleOp, name: str) -> None:
-        report = check_pass(before, after, name)
-        assert (report.compared, report.notes) == ((symbol,), ())
+        for compare in (within_tolerance, exact := ExactComparison()):
+            report = check_pass(before, after, name, compare=compare)
+            assert (report.compared, report.notes) == ((symbol,), ())
+        assert exact.notes == []
         assert_no_dangling_uses(after, name)
 
     passes = expanded(parse_pipeline(pipeline, available_passes()))

@@ -3,7 +3,7 @@
 
 import argparse
 
-from tilewright.tools.checks import MODES, PROVE
+from tilewright.tools.checks import EXACT, MODES, PROVE
 from tilewright.tools.options.compile import add_only
 from tilewright.tools.options.numbers import number_of
 
@@ -18,10 +18,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--check",
-        choices=(*MODES, PROVE),
+        choices=(*MODES, EXACT, PROVE),
         default="none",
-        help="interpret the IR before and after each pass, or the whole pipeline, and compare; or "
-        "prove each kernel of Tile IR after each pass, as `tilewright prove --same` does",
+        help="interpret the IR before and after each pass, or the whole pipeline, and compare; "
+        "exact: with integers, opaque functions and no tolerance; prove: prove each kernel of Tile "
+        "IR after each pass, as `tilewright prove --same` does",
     )
     parser.add_argument(
         "--check-limit",

@@ -3,6 +3,7 @@
 
 import argparse
 
+from tilewright.tools.checks import EXACT
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.numbers import number_of, seed
@@ -59,12 +60,13 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         nargs="?",
-        choices=("results", "each", "end", "none"),
+        choices=("results", "each", "end", EXACT, "none"),
         default="none",
         const="results",
         help="results: compare a MODEL's logits with those of transformers (other programs are "
         "compared wherever there is a reference); each: also interpret the IR before and after "
-        "each pass; end: also interpret it before the first and after the last pass",
+        "each pass; end: also interpret it before the first and after the last pass; exact: as "
+        "each, with integers, opaque functions and no tolerance",
     )
 
 

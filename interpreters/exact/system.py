@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact number systems, each made of a table of functions by op."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects import arith, math
+from xdsl.ir import Attribute, Operation
+
+from tilewright.dialects import scalar
+from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.interpreters.exact.joins import ExactJoin
+from tilewright.interpreters.exact.ordinary import InexactError, on_ordinary, refused
+from tilewright.interpreters.floats import FLOATS
+from tilewright.interpreters.number_system import Cast, ExactNumbers, Function
+from tilewright.interpreters.types import Array, DType
+
+_F = ScalarFunction
+
+OPS: Mapping[ScalarFunction, type[Operation]] = {
+    _F.ADD: arith.AddfOp,
+    _F.SUB: arith.SubfOp,
+    _F.MUL: arith.MulfOp,
+    _F.DIV: arith.DivfOp,
+    _F.NEG: arith.NegfOp,
+    _F.ABS: math.AbsFOp,
+    _F.FMOD: scalar.FmodOp,
+    _F.POW: math.PowFOp,
+    _F.ATAN2: math.Atan2Op,
+    _F.EXP: math.ExpOp,
+    _F.EXP2: math.Exp2Op,
+    _F.EXPM1: math.ExpM1Op,
+    _F.LOG: math.LogOp,
+    _F.LOG2: math.Log2Op,
+    _F.LOG10: math.Log10Op,
+    _F.LOG1P: math.Log1pOp,
+    _F.SQRT: math.SqrtOp,
+    _F.RSQRT: math.RsqrtOp,
+    _F.SIN: math.SinOp,
+    _F.COS: math.CosOp,
+    _F.TAN: math.TanOp,
+    _F.ASIN: math.AsinOp,
+    _F.ACOS: math.AcosOp,
+    _F.ATAN: math.AtanOp,
+    _F.SINH: math.SinhOp,
+    _F.COSH: math.CoshOp,
+    _F.TANH: math.TanhOp,
+    _F.ASINH: math.AsinhOp,
+    _F.ACOSH: math.AcoshOp,
+    _F.ATANH: math.AtanhOp,
+    _F.ERF: math.ErfOp,
+    _F.ERFC: scalar.ErfcOp,
+    _F.FLOOR: math.FloorOp,
+    _F.CEIL: math.CeilOp,
+    _F.ROUND: math.RoundEvenOp,
+    _F.TRUNC: math.TruncOp,
+}
+"""
+Op on floats of each function of `prim.elementwise` whose meaning an exact system may replace.
+Maximum, minimum, comparisons and `select` are those of floats.
+"""
+
+ALONE = (math.CbrtOp, math.CopySignOp, math.RoundOp, math.FmaOp)
+"""Ops on floats that are no function of `prim.elementwise`."""
+
+
+def system(
+    name: str,
+    functions: Mapping[type[Operation], Function],
+    *,
+    number: Function,
+    add: ExactJoin,
+    multiply: ExactJoin,
+    draw: Callable[[np.random.Generator, Sequence[int]], Array],
+    to_integer: Cast,
+    multiply_add: Function,
+) -> ExactNumbers:
+    """Return the number system whose functions of ordinary numbers are `functions`."""
+    by_op = {
+        op: on_ordinary(functions[op], FLOATS.functions[op], number)
+        for op in (*OPS.values(), *ALONE)
+    }
+    extra = {op: functions[op] for op in functions.keys() - by_op.keys()}
+    by_name = {
+        each: on_ordinary(functions[op], FLOATS.scalar_functions[each], number)
+        for each, op in OPS.items()
+    }
+    floordiv = on_ordinary(refused("floordiv"), FLOATS.scalar_functions[_F.FLOORDIV], number)
+    return ExactNumbers(
+        functions={**FLOATS.functions, **by_op, **extra},
+        scalar_functions={**FLOATS.scalar_functions, **by_name, _F.FLOORDIV: floordiv},
+        casts={
+            **FLOATS.casts,
+            arith.SIToFPOp: _from_integer(arith.SIToFPOp, number),
+            arith.UIToFPOp: _from_integer(arith.UIToFPOp, number),
+            arith.FPToSIOp: to_integer,
+            arith.FPToUIOp: to_integer,
+            arith.BitcastOp: _bitcast,
+        },
+        joins={**FLOATS.joins, Monoid.ADD: add, Monoid.MUL: multiply, Monoid.MOMENTS: add},
+        name=name,
+        number=number,
+        to_integer=to_integer,
+        draw=draw,
+        multiply_add=multiply_add,
+    )
+
+
+def _from_integer(op: type[Operation], number: Function) -> Cast:
+    cast = FLOATS.casts[op]
+    return lambda x, source, dtype: number(cast(x, source, dtype))
+
+
+def _bitcast(x: Array, source: Attribute, dtype: DType) -> Array:
+    raise InexactError("its floats have no bits (arith.bitcast)")
