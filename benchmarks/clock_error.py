@@ -121,13 +121,18 @@ def regrets(rows: Iterable[Row]) -> dict[str, dict[str, float]]:
     """Return the regret of each model for each program with several measured schedules."""
     programs: dict[str, list[Row]] = {}
     for row in rows:
-        if (tile := _TILE.search(row["name"])) is not None:
-            programs.setdefault(row["name"][: tile.start()], []).append(row)
+        if _TILE.search(row["name"]) is not None:
+            programs.setdefault(program_of(row["name"]), []).append(row)
     return {
         program: {model: round(_regret(found, f"{model}_us"), 4) for model in ("estimate", "clock")}
         for program, found in sorted(programs.items())
         if len(found) > 1
     }
+
+
+def program_of(name: str) -> str:
+    """Return the name of a row without the schedule."""
+    return _TILE.split(name, maxsplit=1)[0]
 
 
 def _regret(rows: Sequence[Row], model: str) -> float:

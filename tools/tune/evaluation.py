@@ -50,6 +50,8 @@ class Evaluation(Protocol):
     target: str
     device: str
     """Name of the GPU that measures, or of the target if a model estimates."""
+    evaluator: str
+    """Source of the times, as in keys of the database."""
     slots: int
     """Number of schedules that are evaluated concurrently."""
 
@@ -77,6 +79,7 @@ class ByModel:
     """
 
     slots = 1
+    evaluator = "model"
 
     def __init__(self, target: str):
         self.target = self.device = target
@@ -84,7 +87,7 @@ class ByModel:
 
     def key(self, tuned: Kernel | Program) -> Key:
         """Return the key of the model's estimates, which depend on no GPU and no NVRTC."""
-        return tuned.key(self.target, "model")
+        return tuned.key(self.target, self.evaluator)
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """Return a function that estimates a leaf immediately."""
@@ -103,10 +106,11 @@ class ByGpu:
     device: str
     slots: int
     executors: Executors
+    evaluator: str = "gpu"
 
     def key(self, tuned: Kernel | Program) -> Key:
         """Return the key of measurements, which depend on the GPU and the version of NVRTC."""
-        return tuned.key(self.target, "gpu", self.device, nvrtc_version())
+        return tuned.key(self.target, self.evaluator, self.device, nvrtc_version())
 
     def submit(self, kernel: Kernel, space: Space) -> Submit:
         """

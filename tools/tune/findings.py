@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.tools.tune.kernels import Kernel, Program
+from tilewright.tuning.confidence import MODEL_SPREAD, worst_regret
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.search.frame import microseconds
 
@@ -16,6 +17,8 @@ class Findings:
     kernel: Kernel | Program
     how: str = ""
     """Suffix of the title, on the fusion or the evaluator, if it is not the default."""
+    evaluator: str = "gpu"
+    """Source of the times, as in keys of the database."""
     measurements: list[Measurement] = field(default_factory=list[Measurement])
     measured: int = 0
     """Number of new measurements; the others were already in the database."""
@@ -75,6 +78,17 @@ class Findings:
         return default.us / best.us
 
     @property
+    def worst_regret(self) -> float | None:
+        """
+        Share by which the best schedule is slower at most than the truly fastest one, by the error
+        of the model (`tuning/confidence.py`); None if another evaluator made the times.
+        """
+        times = [each.us for each in self._timed if each.us]
+        if self.evaluator != "model" or not times:
+            return None
+        return worst_regret(times, MODEL_SPREAD)
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """Entry of the JSON, with all measurements."""
         return {
@@ -87,5 +101,6 @@ class Findings:
             "default": None if self.default is None else self.default._asdict(),
             "best": None if self.best is None else self.best._asdict(),
             "speedup": self.speedup,
+            "worst_regret": self.worst_regret,
             "measurements": [measurement._asdict() for measurement in self.measurements],
         }

@@ -40,7 +40,8 @@ class KernelTuning:
     def findings(self, kernel: Kernel) -> Findings:
         """Return the findings on a kernel so far."""
         self._named.setdefault(kernel.identity, kernel)
-        return self._found.setdefault(kernel.identity, Findings(kernel, kernel.how))
+        found = Findings(kernel, kernel.how, self.evaluation.evaluator)
+        return self._found.setdefault(kernel.identity, found)
 
     def best_us(self, digest: str) -> float | None:
         """Return the best time of a kernel without pins so far, in microseconds, or None."""

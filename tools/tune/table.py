@@ -14,6 +14,7 @@ from tilewright.tools.output.terminal import show, table
 from tilewright.tools.tune.differences import differences
 from tilewright.tools.tune.findings import Findings
 from tilewright.tools.tune.fusion_tuning import FusionTuning
+from tilewright.tuning.confidence import CONFIDENCE
 from tilewright.tuning.measurement import Measurement
 
 _SHOWN = 5
@@ -51,6 +52,16 @@ def _print_best(found: Findings, out: Console) -> None:
         shown.add_row(*_cells(measurement, found.default))
     show(out, shown)
     out.print(f"best: {found.best.schedule}", markup=False, soft_wrap=True)
+    if found.worst_regret is not None and len(found.ranking) > 1:
+        out.print(_confidence(found.worst_regret), markup=False, soft_wrap=True)
+
+
+def _confidence(regret: float) -> str:
+    """Return a line on how much slower than the truly fastest schedule the best one may be."""
+    return (
+        f"at most {100 * regret:.0f} % slower than the fastest of these schedules, "
+        f"with {100 * CONFIDENCE:.0f} % (error of the model: docs/tuning.md)"
+    )
 
 
 def _cells(measurement: Measurement, default: Measurement) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from tilewright.tools.tune.kernels import Found, Kernel
 from tilewright.tools.tune.progress import TuningProgress
 from tilewright.tools.tune.shortlist import Shortlist
 from tilewright.tuning.database import Database
+from tilewright.tuning.evaluators.evidence import evaluator
 
 
 @dataclass
@@ -71,7 +72,7 @@ def _search(
             tuned.kernels.append(found)
             tuning.tune(kernel, progress)
             if shortlist is not None and found.default is not None:
-                compiled = Findings(kernel, "by machine code")
+                compiled = Findings(kernel, "by machine code", evaluator())
                 tuned.kernels.append(compiled)
                 _compile(kernel, found, compiled, shortlist, tuning, progress)
 

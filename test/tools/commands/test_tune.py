@@ -17,6 +17,7 @@ from tilewright.tools.options import tune as options
 from tilewright.tools.tune import evaluation, kernel_tuning, shortlist
 from tilewright.tools.tune.evaluation import ByGpu
 from tilewright.tools.tune.searches import SEARCHES
+from tilewright.tuning.confidence import MODEL_SPREAD, worst_regret
 from tilewright.tuning.database import Database
 from tilewright.tuning.evaluators import gpu
 from tilewright.tuning.evaluators.compiled import Compiled
@@ -51,8 +52,21 @@ def test_the_model_finds_the_same_every_time(tmp_path: Path, tilewright: Tilewri
     (kernel,) = found["kernels"]
     assert (kernel["origin"], kernel["measured"]) == (RELU[1], 6)
     assert kernel["measurements"][0] == kernel["default"]
-    assert f"best: {kernel['best']['schedule']}" in lines
+    best = lines.index(f"best: {kernel['best']['schedule']}")
+    assert lines[best + 1] == (
+        f"at most {100 * kernel['worst_regret']:.0f} % slower than the fastest of these "
+        "schedules, with 90 % (error of the model: docs/tuning.md)"
+    )
+    times = [each["us"] for each in kernel["measurements"]]
+    assert kernel["worst_regret"] == worst_regret(times, MODEL_SPREAD) > 0
     assert len(known(tmp_path)) == 6
+
+
+def test_a_single_schedule_needs_no_confidence(tmp_path: Path, tilewright: Tilewright) -> None:
+    found = tilewright("tune", *RELU, *MODEL, "--budget", "1", "--json", "found.json")
+    assert "slower than" not in found.out
+    (kernel,) = json.loads((tmp_path / "found.json").read_text())["kernels"]
+    assert kernel["worst_regret"] == 0
 
 
 @pytest.mark.parametrize("search", ["random", "greedy"])
@@ -104,6 +118,7 @@ def test_the_best_are_compiled(
     titles = [line for line in found.out.splitlines() if line.endswith(" estimated")]
     assert titles[0] == "relu: 5 schedules estimated"
     assert titles[1].startswith("relu by machine code: ")
+    assert "slower than" not in found.out.partition(titles[1])[2]
     assert "2/2 relu by machine code" in found.err
     with Database.reading(tmp_path / "tuned.sqlite") as database:
         counts = {each.key.evaluator: each.measured for each in database.counts()}
@@ -331,6 +346,8 @@ def test_the_default_is_the_best_unless_another_is_faster_by_more_than_noise(
     found = tilewright("tune", *RELU, *GPU, "--json", "found.json")
     (kernel,) = json.loads((tmp_path / "found.json").read_text())["kernels"]
     assert (kernel["best"], kernel["speedup"]) == (kernel["default"], 1.0)
+    assert kernel["worst_regret"] is None  # times are measured
+    assert "slower than" not in found.out
     assert kernel["default"]["us"] == 10.0
     assert f"best: {kernel['default']['schedule']}" in found.out.splitlines()
     why = tilewright("explain", *RELU, "--db", "tuned.sqlite", "--target", "sm_90a").out
