@@ -18,43 +18,10 @@ from tilewright.interpreters.types import Array, DType
 
 _F = ScalarFunction
 
+_OF_ORDER = (_F.MAXIMUM, _F.MINIMUM)
+
 OPS: Mapping[ScalarFunction, type[Operation]] = {
-    _F.ADD: arith.AddfOp,
-    _F.SUB: arith.SubfOp,
-    _F.MUL: arith.MulfOp,
-    _F.DIV: arith.DivfOp,
-    _F.NEG: arith.NegfOp,
-    _F.ABS: math.AbsFOp,
-    _F.FMOD: scalar.FmodOp,
-    _F.POW: math.PowFOp,
-    _F.ATAN2: math.Atan2Op,
-    _F.EXP: math.ExpOp,
-    _F.EXP2: math.Exp2Op,
-    _F.EXPM1: math.ExpM1Op,
-    _F.LOG: math.LogOp,
-    _F.LOG2: math.Log2Op,
-    _F.LOG10: math.Log10Op,
-    _F.LOG1P: math.Log1pOp,
-    _F.SQRT: math.SqrtOp,
-    _F.RSQRT: math.RsqrtOp,
-    _F.SIN: math.SinOp,
-    _F.COS: math.CosOp,
-    _F.TAN: math.TanOp,
-    _F.ASIN: math.AsinOp,
-    _F.ACOS: math.AcosOp,
-    _F.ATAN: math.AtanOp,
-    _F.SINH: math.SinhOp,
-    _F.COSH: math.CoshOp,
-    _F.TANH: math.TanhOp,
-    _F.ASINH: math.AsinhOp,
-    _F.ACOSH: math.AcoshOp,
-    _F.ATANH: math.AtanhOp,
-    _F.ERF: math.ErfOp,
-    _F.ERFC: scalar.ErfcOp,
-    _F.FLOOR: math.FloorOp,
-    _F.CEIL: math.CeilOp,
-    _F.ROUND: math.RoundEvenOp,
-    _F.TRUNC: math.TruncOp,
+    function: op for function, op in scalar.FLOAT_OPS.items() if function not in _OF_ORDER
 }
 """
 Op on floats of each function of `prim.elementwise` whose meaning an exact system may replace.

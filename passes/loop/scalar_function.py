@@ -27,47 +27,7 @@ Make = Callable[..., Operation]
 
 _F = ScalarFunction
 
-_FLOATS: Mapping[ScalarFunction, Make] = {
-    _F.ADD: arith.AddfOp,
-    _F.SUB: arith.SubfOp,
-    _F.MUL: arith.MulfOp,
-    _F.DIV: arith.DivfOp,
-    _F.FMOD: scalar.FmodOp,
-    _F.POW: math.PowFOp,
-    _F.MAXIMUM: arith.MaximumfOp,
-    _F.MINIMUM: arith.MinimumfOp,
-    _F.ATAN2: math.Atan2Op,
-    _F.NEG: arith.NegfOp,
-    _F.ABS: math.AbsFOp,
-    _F.EXP: math.ExpOp,
-    _F.EXP2: math.Exp2Op,
-    _F.EXPM1: math.ExpM1Op,
-    _F.LOG: math.LogOp,
-    _F.LOG2: math.Log2Op,
-    _F.LOG10: math.Log10Op,
-    _F.LOG1P: math.Log1pOp,
-    _F.SQRT: math.SqrtOp,
-    _F.RSQRT: math.RsqrtOp,
-    _F.SIN: math.SinOp,
-    _F.COS: math.CosOp,
-    _F.TAN: math.TanOp,
-    _F.ASIN: math.AsinOp,
-    _F.ACOS: math.AcosOp,
-    _F.ATAN: math.AtanOp,
-    _F.SINH: math.SinhOp,
-    _F.COSH: math.CoshOp,
-    _F.TANH: math.TanhOp,
-    _F.ASINH: math.AsinhOp,
-    _F.ACOSH: math.AcoshOp,
-    _F.ATANH: math.AtanhOp,
-    _F.ERF: math.ErfOp,
-    _F.ERFC: scalar.ErfcOp,
-    _F.FLOOR: math.FloorOp,
-    _F.CEIL: math.CeilOp,
-    _F.ROUND: math.RoundEvenOp,
-    _F.TRUNC: math.TruncOp,
-    _F.SELECT: arith.SelectOp,
-}
+_FLOATS: Mapping[ScalarFunction, Make] = {**scalar.FLOAT_OPS, _F.SELECT: arith.SelectOp}
 
 _INTEGERS: Mapping[ScalarFunction, Make] = {
     _F.ADD: arith.AddiOp,
