@@ -108,11 +108,12 @@ WORDS = ["compil", "--hepl", "--irr", "-q", "--", "-", "--version", "--help", ""
 
 NEEDED = {
     "tune": ["--evaluator", "model", "--budget", "2", "--programs", "0"],
+    "fuzz": ["--count", "1", "--schedules", "0"],
     "generate": ["--max-new-tokens", "2", "--prompt-ids", "1,2"],
 }
 """
 Options that are added to every command line of these commands, which would otherwise end at once
-with an error.
+with an error, or take minutes.
 """
 
 TOKENS = ["softmax", "topk", "expp", "", "aten.add", "*", "model", "out", "10"]

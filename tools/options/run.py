@@ -3,7 +3,6 @@
 
 import argparse
 
-from tilewright.tools.checks import EXACT
 from tilewright.tools.options.backends import add_backends
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.numbers import number_of, seed
@@ -60,7 +59,7 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         nargs="?",
-        choices=("results", "each", "end", EXACT, "none"),
+        choices=("results", "each", "end", "exact", "none"),
         default="none",
         const="results",
         help="results: compare a MODEL's logits with those of transformers (other programs are "
