@@ -12,9 +12,10 @@ therefore spans two channels, unless the channels are the innermost digit.
 """
 
 from collections.abc import Sequence
-from math import inf
+from math import gcd, inf
 from typing import NamedTuple
 
+from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -60,32 +61,44 @@ class WindowedOperand(NamedTuple):
 def windowed_operand(kernel: loop.KernelOp) -> WindowedOperand | None:
     """
     Return the first operand of the kernel's products whose order keeps chunks from lying in one
-    channel, or None.
+    step of a window, or None.
     """
     nest = reducing_nest(kernel)
     if nest is None or not is_contraction(nest.body.block):
         return None
     for product in (op for op in nest.body.block.ops if isinstance(op, loop.ReduceOp)):
-        for load in (op for op in product.body.block.ops if isinstance(op, loop.LoadOp)):
+        loads = [op for op in product.body.block.ops if isinstance(op, loop.LoadOp)]
+        if product.is_bounded or not any(has_window(load, product.axis) for load in loads):
+            continue
+        for load in loads:
             if load.memref.has_one_use() and (found := _windowed(load, product)) is not None:
                 return found
     return None
 
 
+def has_window(load: loop.LoadOp, axis: SSAValue) -> bool:
+    """True if a subscript adds steps of `axis` to another index, as those of a window are."""
+    if axis not in load.indices:
+        return False
+    dim = [*load.indices].index(axis)
+    return any({dim} < expr.used_dims() for expr in load.map.data.results)
+
+
 def _windowed(load: loop.LoadOp, product: loop.ReduceOp) -> WindowedOperand | None:
-    if product.axis not in load.indices or product.is_bounded:
+    if product.axis not in load.indices:
         return None
-    axis = [*load.indices].index(product.axis)
-    exprs = load.map.data.results
+    axis, exprs = [*load.indices].index(product.axis), load.map.data.results
     steps = [_steps(expr, axis) for expr in exprs]
     summed = [(expr, n) for expr, n in zip(exprs, steps, strict=True) if axis in expr.used_dims()]
-    counts = [count for _, count in summed if count is not None]
-    if len(summed) < 2 or len({*counts}) < len(summed):
+    digits = [count for _, count in summed if count is not None]
+    if len(summed) < 2 or len({*digits}) < len(summed):
         return None
     found = WindowedOperand(product, load, steps)
     is_free = all(len(expr.used_dims()) == 1 for expr, count in summed if count != found.window)
-    has_whole_chunks = product.extent.value.data % (found.window * CHUNK) == 0
-    return found if is_free and found.window % CHUNK and has_whole_chunks else None
+    is_linear = gcd(*(count for count in digits if count > 1)) % CHUNK == 0
+    extent = product.extent.value.data
+    has_whole_chunks = extent > 0 and extent % (found.window * CHUNK) == 0
+    return found if is_free and has_whole_chunks and not is_linear else None
 
 
 def _steps(expr: AffineExpr, dim: int) -> int | None:

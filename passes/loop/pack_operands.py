@@ -22,9 +22,9 @@ becomes
         %1 = loop.load %w[%j, %k floordiv 288, %k floordiv 32 mod 9, %k mod 32] ...
 
 A block sums a chunk of 16 or 32 steps at a time. The channels of a chunk then share one step of the
-window, so that subscripts and masks need no division. The weight lies as it is read, and is copied
-16 bytes at a time. Packing is what BLAS libraries do with the operands of a product (Goto and van
-de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008).
+window, so that one division serves all subscripts and masks of a chunk. The weight lies as it is
+read, and is copied 16 bytes at a time. Packing is what BLAS libraries do with the operands of a
+product (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008).
 
 A parameter is packed when it is loaded, once for all runs. Any other operand is copied by a kernel
 of its own, if the copy takes at most a tenth of the product's time.
@@ -164,7 +164,7 @@ def _copied(
     builder.store([builder.load(given, _unpacked(builder.coordinates, order))])
     kernel = builder.finish(name)
     copy = loop.LaunchOp(name, builder.inputs, [alloc.memref])
-    for op in (copy, *ops_in(kernel)):
+    for op in (alloc, copy, *ops_in(kernel)):
         op.location = launch.location
     rewriter.insert([alloc, copy], InsertPoint.before(launch))
     launch.operands[position] = alloc.memref

@@ -95,6 +95,8 @@ class PadSmemPass(SchedulingPass):
         stages, names = named_slabs(launch), self.slabs or ()
         if (problem := reason_against_names(names, stages)) is not None:
             return problem
+        if len({*names}) < len(names):
+            return "a slab is named twice"
         reasons = [(name, reason_not_padded(stages[name])) for name in names]
         if unfit := [f"%{name} {reason}" for name, reason in reasons if reason is not None]:
             return unfit[0]

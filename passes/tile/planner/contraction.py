@@ -26,6 +26,7 @@ from tilewright.passes.facts.nest import quotients_of
 from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.roles import element_sources
 from tilewright.passes.facts.slab_masks import is_masked_by
+from tilewright.passes.facts.windowed_operand import has_window
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
 from tilewright.passes.tile.planner.needed_block_tiles import (
     Diagonal,
@@ -62,8 +63,8 @@ class Contraction(NamedTuple):
     """True if rows or columns mask steps of K, which matrix instructions cannot."""
     period: int = 0
     """
-    Steps of K for which subscripts are linear, as in one channel of a convolution; 0 if they are
-    throughout.
+    Steps of K that lie in one step of a window, so that their subscripts are linear; 0 without a
+    window.
     """
 
     def __str__(self) -> str:
@@ -118,10 +119,11 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
 
 
 def _divisors(op: loop.ReduceOp) -> Iterator[int]:
-    """Yield the divisors by which subscripts divide the axis of a reduction."""
-    loads = (inner for inner in op.body.walk() if isinstance(inner, loop.LoadOp))
-    quotients = (quotient for load in loads for quotient in quotients_of(load))
-    return (divisor for index, divisor in quotients if index is op.axis)
+    """Yield the divisors by which subscripts divide the axis of a reduction over windows."""
+    loads = [inner for inner in op.body.walk() if isinstance(inner, loop.LoadOp)]
+    if any(has_window(load, op.axis) for load in loads):
+        quotients = (quotient for load in loads for quotient in quotients_of(load))
+        yield from (divisor for index, divisor in quotients if index is op.axis)
 
 
 def _instruction(reductions: Sequence[loop.ReduceOp]) -> MatrixInstruction | None:

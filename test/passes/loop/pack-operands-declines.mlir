@@ -175,3 +175,51 @@ loop.kernel @two(%x: memref<2x16x9xf32>, %w: memref<4x16x3xf32>) -> (%out: memre
     loop.store %s, %out[%i floordiv 7, %j, %i mod 7] : memref<2x4x7xf32>
   }
 }
+
+// Images that a linear layer reads flattened: `k` runs through both operands as they lie in memory.
+func.func public @flattened(%x: memref<5x16x3x3xf32>, %w: memref<4x16x3x3xf32> {torch.name = "w", torch.kind = "parameter"}) -> memref<5x4xf32> {
+  %y = memref.alloc() : memref<5x4xf32>
+  loop.launch @linear(%x, %w) -> (%y) : (memref<5x16x3x3xf32>, memref<4x16x3x3xf32>) -> (memref<5x4xf32>)
+  func.return %y : memref<5x4xf32>
+}
+// CHECK-LABEL: loop.kernel @linear(
+// CHECK:         loop.load %w[%j, %k floordiv 9, (%k floordiv 3) mod 3, %k mod 3] : memref<4x16x3x3xf32>
+loop.kernel @linear(%x: memref<5x16x3x3xf32>, %w: memref<4x16x3x3xf32>) -> (%out: memref<5x4xf32>) {
+  loop.for %i in 5, %j in 4 {
+    %s = loop.reduce %k in 144 with add {
+      %0 = loop.load %x[%i, %k floordiv 9, (%k floordiv 3) mod 3, %k mod 3] : memref<5x16x3x3xf32>
+      %1 = loop.load %w[%j, %k floordiv 9, (%k floordiv 3) mod 3, %k mod 3] : memref<4x16x3x3xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[%i, %j] : memref<5x4xf32>
+  }
+}
+
+// A sum of no steps stays beside one whose channels come last.
+func.func public @nothing(%x: memref<2x16x9xf32>, %w: memref<4x16x3xf32> {torch.name = "w", torch.kind = "parameter"}, %q: memref<2x0x9xf32>, %u: memref<4x0x3xf32> {torch.name = "u", torch.kind = "parameter"}) -> memref<2x4x7xf32> {
+  %y = memref.alloc() : memref<2x4x7xf32>
+  loop.launch @beside_none(%x, %w, %q, %u) -> (%y) : (memref<2x16x9xf32>, memref<4x16x3xf32>, memref<2x0x9xf32>, memref<4x0x3xf32>) -> (memref<2x4x7xf32>)
+  func.return %y : memref<2x4x7xf32>
+}
+// CHECK-LABEL: loop.kernel @beside_none(
+// CHECK:         loop.load %u[%j, %k floordiv 3, %k mod 3] : memref<4x0x3xf32>
+// CHECK:         loop.load %w[%j, %k_1 floordiv 16, %k_1 mod 16] : memref<4x3x16xf32>
+loop.kernel @beside_none(%x: memref<2x16x9xf32>, %w: memref<4x16x3xf32>, %q: memref<2x0x9xf32>, %u: memref<4x0x3xf32>) -> (%out: memref<2x4x7xf32>) {
+  loop.for %i in 14, %j in 4 {
+    %e = loop.reduce %k in 0 with add {
+      %0 = loop.load %q[%i floordiv 7, %k floordiv 3, %i mod 7 + %k mod 3] : memref<2x0x9xf32>
+      %1 = loop.load %u[%j, %k floordiv 3, %k mod 3] : memref<4x0x3xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %s = loop.reduce %k in 48 with add {
+      %0 = loop.load %x[%i floordiv 7, %k floordiv 3, %i mod 7 + %k mod 3] : memref<2x16x9xf32>
+      %1 = loop.load %w[%j, %k floordiv 3, %k mod 3] : memref<4x16x3xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    %t = arith.addf %s, %e : f32
+    loop.store %t, %out[%i floordiv 7, %j, %i mod 7] : memref<2x4x7xf32>
+  }
+}

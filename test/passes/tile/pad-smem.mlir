@@ -2,6 +2,7 @@
 // RUN: opt-tool %s -p 'pad-smem{pad=1 slabs=as,bs}' --check=each | filecheck %s --check-prefix=ONE
 // RUN: opt-tool %s -p 'pad-smem{pad=8,1 slabs=as,bs}' --check=each | filecheck %s --check-prefix=OWN
 // RUN: not opt-tool %s -p 'pad-smem{pad=8,1 slabs=as}' 2>&1 | filecheck %s --check-prefix=FEWER
+// RUN: not opt-tool %s -p 'pad-smem{pad=8,4 slabs=as,as}' 2>&1 | filecheck %s --check-prefix=AGAIN
 // RUN: opt-tool %s -p 'pad-smem,pad-smem' --remarks 2>&1 | filecheck %s --check-prefix=TWICE
 // RUN: opt-tool %s -p 'pad-smem,pipeline-k-outer,mark-unroll,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
 // RUN: not opt-tool %s -p 'pad-smem{pad=0}' 2>&1 | filecheck %s --check-prefix=NONE
@@ -23,6 +24,7 @@
 // OWN: memref<32x16xf32, #tile.layout<pad [0, 1]>, 3 : i64>
 // OWN: } schedule "pad-smem{pad=8,1 slabs=as,bs}"
 // FEWER: in @mm: 2 pads are not one for each of 1 slabs
+// AGAIN: in @mm: a slab is named twice
 // TWICE: skipped at mm: its slabs are padded already
 // KERNEL: kernel.shared : memref<2x32x16xf32, #tile.layout<slots, pad [0, 4]>, 3 : i64>
 // NONE: in @mm: a pad is one element or more, not 0
