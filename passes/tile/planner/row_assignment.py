@@ -45,6 +45,12 @@ CLOCKS_APART = 2
 ACCESS = 3
 """Instructions of an access: its address, its mask and itself."""
 
+LARGE_BLOCK = 512
+"""
+Threads of a block from which on its registers are limited, so that as many blocks are resident as
+the model assumes. One register too many halves the blocks of 1,024 threads.
+"""
+
 _WARP_JOIN, _BLOCK_JOIN, _SLOT_JOIN = 150, 100, 4
 """Clocks to join a warp by shuffles, to meet in shared memory, and to join each slot there."""
 
@@ -128,6 +134,13 @@ class RowAssignment(NamedTuple):
         """Return the number of blocks that an SM has room for."""
         kept = self.elements if self.in_registers(problem) else self.ahead * self.elements
         return target.blocks_per_sm(self.block_threads, 0, BESIDE + kept)
+
+    def min_blocks(self, problem: RowProblem, target: Target) -> int:
+        """Return the blocks on an SM for which registers are limited, or 0."""
+        if self.block_threads < LARGE_BLOCK or not self.in_registers(problem):
+            return 0
+        blocks = min(self.resident(problem, target), self.blocks(problem) // target.sms)
+        return blocks if blocks > 1 else 0
 
     def seconds(self, problem: RowProblem, target: Target) -> float:
         """
@@ -219,5 +232,7 @@ class RowAssignment(NamedTuple):
         if self.columns:
             passes.append("stage-inputs")
         if not self.columns or self.vector > 1:
-            passes.append(f"register-tile{{items={self.items} vector={self.vector}}}")
+            most = self.min_blocks(problem, target)
+            limited = f" min_blocks={most}" if most else ""
+            passes.append(f"register-tile{{items={self.items} vector={self.vector}{limited}}}")
         return [*passes, f"mark-unroll{unrolled}"]

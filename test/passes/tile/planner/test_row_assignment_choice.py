@@ -105,6 +105,18 @@ def test_rows_too_long_for_a_block_are_in_the_registers_of_a_cluster():
     assert not best(many, "sm_80").in_registers(many)
 
 
+def test_large_blocks_have_as_many_registers_as_the_model_assumes():
+    # Without a limit, ptxas gives 33 registers to a thread: one block of 1,024 threads on an SM.
+    rows = SOFTMAX._replace(rows=4096, length=16384)
+    assert (best(rows).threads, best(rows).resident(rows, H100)) == (1024, 2)
+    assert best(rows).min_blocks(rows, H100) == 2
+    assert any("min_blocks=2" in step for step in best(rows).pipeline(rows, H100))
+    few = rows._replace(rows=H100.sms)
+    assert best(few).min_blocks(few, H100) == 0  # one block for each SM
+    short = rows._replace(length=1024)
+    assert best(short).min_blocks(short, H100) == 0  # small blocks
+
+
 def test_rows_without_a_reduction_are_not_split():
     plain = SUM._replace(joins=0, written=4)
     assert {assignment.split for assignment in row_assignments(plain, H100)} == {1}
