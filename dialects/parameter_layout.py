@@ -23,8 +23,10 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BlockArgument
 from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 _LAYOUT = "torch.layout"
@@ -94,6 +96,23 @@ def set_layout(function: FuncOp, position: int, layout: AffineMap) -> None:
     everything = [_attributes(function, other) for other in range(count)]
     everything[position] = attributes
     function.arg_attrs = ArrayAttr(map(DictionaryAttr, everything))
+
+
+def permute_argument(
+    argument: BlockArgument,
+    type: Attribute,
+    permutation: AffineMap,
+    rewriter: Rewriter | PatternRewriter,
+) -> None:
+    """
+    Change an argument of a function to `type`. The map takes its coordinates to those that the
+    argument had before, and is composed with the layout in which callers pass it.
+    """
+    function, position = argument.owner.parent_op(), argument.index
+    assert isinstance(function, FuncOp)
+    given = layout_of(function, position) or AffineMap.identity(permutation.num_dims)
+    function.replace_argument_type(argument, type, rewriter)
+    set_layout(function, position, given.compose(permutation))
 
 
 def given_types(function: FuncOp) -> list[Attribute]:

@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("--every-case"):
         left = [item for item in items if not needs_every_case(item)]
         if left and len(left) < len(items):
-            config.hook.pytest_deselected(items=[item for item in items if needs_every_case(item)])
+            config.hook.pytest_deselected(items=[*filter(needs_every_case, items)])
             items[:] = left
 
 

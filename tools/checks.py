@@ -34,11 +34,22 @@ class Checker:
         Interpret the program before and after a pass; raise `PassCheckError` if the results differ.
         Notes on the check go to stderr.
         """
+        self._check(before, after, name)
+
+    def _check(
+        self, before: ModuleOp, after: ModuleOp, name: str, share: int = 1, **options: Any
+    ) -> None:
+        """Check a pass with options of `check_pass`; the usual limit is divided by `share`."""
         check = import_module("tilewright.interpreters.check")
         self._runs = self._runs or check.RandomRuns()
-        limit = check.MAX_WORK if self._limit is None else self._limit
-        for note in check.check_pass(before, after, name, runs=self._runs, max_work=limit).notes:
-            print(f"remark: check of '{name}': {note}", file=sys.stderr)
+        limit = check.MAX_WORK // share if self._limit is None else self._limit
+        report = check.check_pass(before, after, name, runs=self._runs, max_work=limit, **options)
+        for note in report.notes:
+            self._remark(name, note)
+
+    @staticmethod
+    def _remark(name: str, note: str) -> None:
+        print(f"remark: check of '{name}': {note}", file=sys.stderr)
 
 
 def checkers(

@@ -11,18 +11,14 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.dialects.structure import structure
+from tilewright.tools.checks import Checker
 
 _SHARE = 8
 """Number by which the work of a function is limited further than with floats, which are faster."""
 
 
-class ExactChecker:
-    """Checker of passes by the interpreters, which are imported only when a check runs."""
-
-    def __init__(self, limit: int | None = None) -> None:
-        """Create a check; `limit` bounds the scalar operations of one function for one pass."""
-        self._runs: Any = None
-        self._limit = limit
+class ExactChecker(Checker):
+    """Check of a pass by the interpreters with exact numbers."""
 
     def __call__(self, before: ModuleOp, after: ModuleOp, name: str) -> None:
         """
@@ -33,16 +29,11 @@ class ExactChecker:
         """
         if structure(before) == structure(after):
             return
-        check: Any = import_module("tilewright.interpreters.check")
         exact: Any = import_module("tilewright.interpreters.exact.comparison")
         compare = exact.ExactComparison()
-        self._runs = self._runs or check.RandomRuns()
-        limit = check.MAX_WORK // _SHARE if self._limit is None else self._limit
-        report = check.check_pass(
-            before, after, name, runs=self._runs, max_work=limit, compare=compare
-        )
-        for note in (*report.notes, *compare.notes):
-            print(f"remark: check of '{name}': {note}", file=sys.stderr)
+        self._check(before, after, name, _SHARE, compare=compare)
+        for note in compare.notes:
+            self._remark(name, note)
         rounded = "; roundings to half types count as none" if exact.rounds_to_half(before) else ""
         for function, numbers in compare.compared.items():
             text = f"@{function} is equal {numbers.name}{rounded}"

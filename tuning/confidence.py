@@ -20,7 +20,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from math import erfc, exp, expm1, log, pi, prod, sqrt
+from math import expm1, log, prod
+from statistics import NormalDist
 
 CONFIDENCE = 0.9
 """Probability with which the regret is at most the one returned."""
@@ -31,6 +32,8 @@ Standard deviation of the logarithm of modelled over measured times between sche
 for `evaluators/model.py`. `benchmarks/model_spread.py` computes it from 99 schedules of two float32
 products on an H200.
 """
+
+_NORMAL = NormalDist()
 
 _PER_UNIT = 16
 """Number of points of all grids for a distance of one spread."""
@@ -50,7 +53,7 @@ def worst_regret(times: Iterable[float], spread: float) -> float:
     @cache
     def none_faster(point: int) -> float:
         """Return the probability that no other schedule is below a point of the grid."""
-        return prod(_below(d + point / _PER_UNIT) ** count for d, count in near.items())
+        return prod(_NORMAL.cdf(d + point / _PER_UNIT) ** count for d, count in near.items())
 
     @cache
     def probability(point: int) -> float:
@@ -65,13 +68,5 @@ def worst_regret(times: Iterable[float], spread: float) -> float:
     return expm1(spread * point / _PER_UNIT)
 
 
-def _below(x: float) -> float:
-    """Return the probability that a standard normal variable is at most `x`."""
-    return erfc(-x / sqrt(2)) / 2
-
-
-_WEIGHTS = {
-    z: exp(-((z / _PER_UNIT) ** 2) / 2) / sqrt(2 * pi) / _PER_UNIT
-    for z in range(-_REACH, _REACH + 1)
-}
+_WEIGHTS = {z: _NORMAL.pdf(z / _PER_UNIT) / _PER_UNIT for z in range(-_REACH, _REACH + 1)}
 """Weights of the trapezoidal rule for an integral over the normal density, by point."""

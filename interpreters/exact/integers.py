@@ -14,9 +14,9 @@ from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.kernel import HalveTf32Op
-from tilewright.interpreters.exact.joins import ExactJoin
+from tilewright.interpreters.exact.joins import OrdinaryJoin
 from tilewright.interpreters.exact.opaque import opaque
-from tilewright.interpreters.exact.ordinary import BEYOND, InexactError, on_ordinary, refused
+from tilewright.interpreters.exact.ordinary import BEYOND, InexactError, refused
 from tilewright.interpreters.exact.system import ALONE, OPS, system
 from tilewright.interpreters.floats import FLOATS
 from tilewright.interpreters.number_system import Function
@@ -138,14 +138,8 @@ INTEGERS = system(
         **_EXACT,
     },
     number=_number,
-    add=ExactJoin(np.add, on_ordinary(_add, np.add, _number), over=_sum, along=_sums, into=_add_at),
-    multiply=ExactJoin(
-        np.multiply,
-        on_ordinary(_multiply, np.multiply, _number),
-        over=_product,
-        along=_products,
-        into=_multiply_at,
-    ),
+    add=OrdinaryJoin(_sum, _sums, _add_at),
+    multiply=OrdinaryJoin(_product, _products, _multiply_at),
     draw=_draw,
     to_integer=_to_integer,
     multiply_add=_multiply_add,

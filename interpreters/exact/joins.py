@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,22 +12,28 @@ from tilewright.interpreters.number_system import Function
 from tilewright.interpreters.types import Array
 
 
+class OrdinaryJoin(NamedTuple):
+    """Sum or product of many ordinary numbers."""
+
+    over: Callable[[Array, tuple[int, ...]], Array]
+    """Join over dimensions, which are kept."""
+    along: Function
+    """Prefix joins along dimension 0."""
+    into: Callable[[Array, tuple[Array, ...], Array], None]
+    """Function that joins numbers to elements of an array, in place."""
+
+
 @dataclass(frozen=True)
 class ExactJoin:
     """
-    Sum or product of ordinary numbers. Integers, and sums with numbers that are not ordinary, are
-    those of `floats`.
+    Sum or product of all numbers. Integers, and sums with numbers that are not ordinary, are those
+    of `floats`.
     """
 
     floats: np.ufunc
     function: Function
-    """Join of two arrays, which takes all numbers."""
-    over: Callable[[Array, tuple[int, ...]], Array]
-    """Join of ordinary numbers over dimensions, which are kept."""
-    along: Function
-    """Prefix joins of ordinary numbers along dimension 0."""
-    into: Callable[[Array, tuple[Array, ...], Array], None]
-    """Function that joins ordinary numbers to elements of an array, in place."""
+    """Join of two arrays."""
+    ordinary: OrdinaryJoin
 
     def __call__(self, one: Array, other: Array) -> Array:
         """Return the join of two arrays, element by element."""
@@ -52,9 +58,9 @@ class ExactJoin:
 
     def _over(self, value: Array, dims: tuple[int, ...]) -> Array:
         if are_ordinary(value):
-            return self.over(value, dims)
+            return self.ordinary.over(value, dims)
         is_ordinary = np.abs(value) < BEYOND
-        found = self.over(np.where(is_ordinary, value, 0.0), dims)
+        found = self.ordinary.over(np.where(is_ordinary, value, 0.0), dims)
         others = self.floats.reduce(value, dims, keepdims=True)
         return np.where(is_ordinary.all(dims, keepdims=True), found, others)
 
@@ -63,9 +69,9 @@ class ExactJoin:
         if value.dtype.kind != "f":
             return self.floats.accumulate(value, axis, dtype=dtype)
         if are_ordinary(value):
-            return self.along(value)
+            return self.ordinary.along(value)
         is_ordinary = np.logical_and.accumulate(np.abs(value) < BEYOND, axis)
-        found = self.along(np.where(is_ordinary, value, 0.0))
+        found = self.ordinary.along(np.where(is_ordinary, value, 0.0))
         return np.where(is_ordinary, found, self.floats.accumulate(value, axis))
 
     def at(self, values: Array, subscripts: Any, others: Array) -> None:
@@ -73,4 +79,4 @@ class ExactJoin:
         if values.dtype.kind != "f" or not are_ordinary(others) or not are_ordinary(values):
             self.floats.at(values, subscripts, others)
             return
-        self.into(values, subscripts, others)
+        self.ordinary.into(values, subscripts, others)

@@ -14,9 +14,15 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.kernel import HalveTf32Op
 from tilewright.interpreters.exact import modulus
-from tilewright.interpreters.exact.joins import ExactJoin
+from tilewright.interpreters.exact.joins import OrdinaryJoin
 from tilewright.interpreters.exact.opaque import opaque
-from tilewright.interpreters.exact.ordinary import BEYOND, InexactError, on_ordinary, refused
+from tilewright.interpreters.exact.ordinary import (
+    BEYOND,
+    InexactError,
+    are_ordinary,
+    on_ordinary,
+    refused,
+)
 from tilewright.interpreters.exact.system import ALONE, OPS, system
 from tilewright.interpreters.number_system import Function
 from tilewright.interpreters.types import Array
@@ -32,7 +38,7 @@ def _number(values: Array) -> Array:
 
 
 def _multiply_add(a: Array, b: Array, d: Array) -> Array:
-    if all((np.abs(matrix) < BEYOND).all() for matrix in (a, b, d)):
+    if all(map(are_ordinary, (a, b, d))):
         return modulus.multiply_add(a, b, d)
     raise InexactError("it has no matrix products of infinities")
 
@@ -104,20 +110,8 @@ RESIDUES = system(
     "modulo primes",
     {**{op: opaque(op.name, 0, modulus.M) for op in (*OPS.values(), *ALONE)}, **_EXACT},
     number=_number,
-    add=ExactJoin(
-        np.add,
-        on_ordinary(modulus.add, np.add, _number),
-        over=modulus.total,
-        along=modulus.totals,
-        into=modulus.add_at,
-    ),
-    multiply=ExactJoin(
-        np.multiply,
-        on_ordinary(modulus.multiply, np.multiply, _number),
-        over=modulus.product,
-        along=modulus.products,
-        into=modulus.multiply_at,
-    ),
+    add=OrdinaryJoin(modulus.total, modulus.totals, modulus.add_at),
+    multiply=OrdinaryJoin(modulus.product, modulus.products, modulus.multiply_at),
     draw=modulus.draw,
     to_integer=refused("cast of a float to an integer"),
     multiply_add=_multiply_add,

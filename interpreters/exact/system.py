@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation
 from tilewright.dialects import scalar
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.scalar_function import ScalarFunction
-from tilewright.interpreters.exact.joins import ExactJoin
+from tilewright.interpreters.exact.joins import ExactJoin, OrdinaryJoin
 from tilewright.interpreters.exact.ordinary import InexactError, on_ordinary, refused
 from tilewright.interpreters.floats import FLOATS
 from tilewright.interpreters.number_system import Cast, ExactNumbers, Function
@@ -37,8 +37,8 @@ def system(
     functions: Mapping[type[Operation], Function],
     *,
     number: Function,
-    add: ExactJoin,
-    multiply: ExactJoin,
+    add: OrdinaryJoin,
+    multiply: OrdinaryJoin,
     draw: Callable[[np.random.Generator, Sequence[int]], Array],
     to_integer: Cast,
     multiply_add: Function,
@@ -48,6 +48,8 @@ def system(
         op: on_ordinary(functions[op], FLOATS.functions[op], number)
         for op in (*OPS.values(), *ALONE)
     }
+    added = ExactJoin(np.add, by_op[arith.AddfOp], add)
+    multiplied = ExactJoin(np.multiply, by_op[arith.MulfOp], multiply)
     extra = {op: functions[op] for op in functions.keys() - by_op.keys()}
     by_name = {
         each: on_ordinary(functions[op], FLOATS.scalar_functions[each], number)
@@ -65,7 +67,12 @@ def system(
             arith.FPToUIOp: to_integer,
             arith.BitcastOp: _bitcast,
         },
-        joins={**FLOATS.joins, Monoid.ADD: add, Monoid.MUL: multiply, Monoid.MOMENTS: add},
+        joins={
+            **FLOATS.joins,
+            Monoid.ADD: added,
+            Monoid.MUL: multiplied,
+            Monoid.MOMENTS: added,
+        },
         name=name,
         number=number,
         to_integer=to_integer,

@@ -45,7 +45,7 @@ from xdsl.rewriter import InsertPoint
 from tilewright.dialects import loop
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.origin import without_number
-from tilewright.dialects.parameter_layout import is_mutated, is_stored, layout_of, set_layout
+from tilewright.dialects.parameter_layout import is_mutated, is_stored, permute_argument
 from tilewright.dialects.target import LAUNCH_SECONDS, Target
 from tilewright.dialects.types import memref_of, memref_type
 from tilewright.passes.facts.footprint import bytes_of
@@ -95,6 +95,7 @@ class PackOperands(RewritePattern):
         with rewriting(RULE, kernel, whole_module=True):
             if not operand.is_packed:
                 self._pack(kernel, op, operand, rewriter)
+                _read_packed(operand, rewriter)
             _sum_channels_last(operand, rewriter)
 
     def _reason_against(
@@ -125,32 +126,23 @@ class PackOperands(RewritePattern):
         operand: WindowedOperand,
         rewriter: PatternRewriter,
     ) -> None:
-        """Pack the operand in memory, and change the load that reads it."""
+        """Pass the packed operand to a launch: a parameter that is loaded so, or a copy."""
         position, order = _position(kernel, operand), operand.order
         parameter = self._parameter(launch.inputs[position])
         if parameter is not None:
-            _load_packed(parameter, order, rewriter)
-        else:
-            base = f"{without_number(kernel.sym_name.data)}_packed"
-            name = KernelNames(self.plan.module).unique(base)
-            copy = _copied(launch, position, order, name, rewriter)
-            rewriter.insert(copy, InsertPoint.before(kernel))
-        _read_packed(operand, order, rewriter)
+            dims = [AffineExpr.dimension(dim) for dim in range(len(order))]
+            unpacked = AffineMap(len(order), 0, _unpacked(dims, order))
+            permute_argument(parameter, _packed_type(parameter, order), unpacked, rewriter)
+            return
+        base = f"{without_number(kernel.sym_name.data)}_packed"
+        name = KernelNames(self.plan.module).unique(base)
+        copy = _copied(launch, position, order, name, rewriter)
+        rewriter.insert(copy, InsertPoint.before(kernel))
 
 
 def _position(kernel: loop.KernelOp, operand: WindowedOperand) -> int:
     """Return the position of the operand among the kernel's inputs."""
     return next(n for n, input in enumerate(kernel.inputs) if input is operand.load.memref)
-
-
-def _load_packed(argument: BlockArgument, order: Sequence[int], rewriter: PatternRewriter) -> None:
-    """Change the layout in which a parameter is loaded."""
-    function, position, rank = argument.owner.parent_op(), argument.index, len(order)
-    assert isinstance(function, FuncOp)
-    given = layout_of(function, position) or AffineMap.identity(rank)
-    unpacked = AffineMap(rank, 0, _unpacked([*map(AffineExpr.dimension, range(rank))], order))
-    function.replace_argument_type(argument, _packed_type(argument, order), rewriter)
-    set_layout(function, position, given.compose(unpacked))
 
 
 def _copied(
@@ -172,9 +164,9 @@ def _copied(
     return kernel
 
 
-def _read_packed(operand: WindowedOperand, order: Sequence[int], rewriter: PatternRewriter) -> None:
+def _read_packed(operand: WindowedOperand, rewriter: PatternRewriter) -> None:
     """Change the kernel's argument, and the subscripts of its load, to the packed order."""
-    load, subscripts = operand.load, operand.load.map.data
+    load, subscripts, order = operand.load, operand.load.map.data, operand.order
     rewriter.replace_value_with_new_type(load.memref, _packed_type(load.memref, order))
     results = tuple(subscripts.results[dim] for dim in order)
     load.map = AffineMapAttr(AffineMap(subscripts.num_dims, 0, results))

@@ -37,8 +37,7 @@ from tilewright.dialects.parameter_layout import (
     is_mutated,
     is_permutation,
     is_stored,
-    layout_of,
-    set_layout,
+    permute_argument,
 )
 from tilewright.dialects.types import shape_of
 from tilewright.passes.reporting.trace import Rule, rewriting, skipped
@@ -99,18 +98,14 @@ def _fold(function: FuncOp, argument: BlockArgument) -> None:
     """
     Change the argument to the layout that all its readers permute it to, and erase the readers.
     """
-    position, (first, *others) = argument.index, [use.operation for use in argument.uses]
-    permutation = _permutation(first)
+    position, readers = argument.index, [use.operation for use in argument.uses]
+    permutation = _permutation(readers[0])
     assert permutation is not None
-    rank = permutation.num_dims
-    outer = layout_of(function, position) or AffineMap.identity(rank)
-    function.replace_argument_type(argument, first.results[0].type, Rewriter())
-    for reader in (first, *others):
+    permute_argument(argument, readers[0].results[0].type, permutation, Rewriter())
+    for reader in readers:
         reader.results[0].replace_all_uses_with(function.args[position])
         reader.detach()
         reader.erase()
-    function.update_function_type()
-    set_layout(function, position, outer.compose(permutation))
 
 
 class FoldParameterLayoutsPass(ModulePass):

@@ -90,10 +90,7 @@ class Case(NamedTuple):
 
     def _module(self) -> nn.Module:
         kind = f"Conv{'Transpose' * self.is_transposed}{len(self.dims)}d"
-        sizes, steps, strides, paddings, dilations, extra = (
-            tuple(values) for values in zip(*self.dims, strict=True)
-        )
-        del sizes
+        _, steps, strides, paddings, dilations, extra = zip(*self.dims, strict=True)
         module = getattr(nn, kind)(
             self.groups * self.taken,
             self.groups * self.given,

@@ -3,6 +3,7 @@
 
 import pytest
 from proved import changed
+from small_product import NEST
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
@@ -12,20 +13,6 @@ from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import expanded, passes_of
 from tilewright.tools.checks import PROVE, checkers
 from tilewright.tools.proof_check import ProofChecker, RefutedError
-
-NEST = """\
-loop.kernel @mm(%a: memref<9x13xf32>, %b: memref<13x5xf32>) -> (%out: memref<9x5xf32>) {
-  loop.for %i in 9 m, %j in 5 n {
-    %sum = loop.reduce %k in 13 with add {
-      %0 = loop.load %a[%i, %k] : memref<9x13xf32>
-      %1 = loop.load %b[%k, %j] : memref<13x5xf32>
-      %2 = arith.mulf %0, %1 : f32
-      loop.yield %2 : f32
-    } : f32
-    loop.store %sum, %out[%i, %j] : memref<9x5xf32>
-  }
-}
-"""
 
 TILE = """\
 loop.kernel @mm(%a: memref<9x13xf32>, %b: memref<13x5xf32>) -> (%out: memref<9x5xf32>) {

@@ -30,6 +30,7 @@ from tilewright.tuning.host_functions import entries, launches
 from tilewright.tuning.known_fusion import with_known_fusion
 from tilewright.tuning.measurement import Measurement
 from tilewright.tuning.program_key import digest, key_of, note_of
+from tilewright.tuning.search.tree import random_leaf
 
 TARGET = "sm_90a"
 
@@ -56,10 +57,7 @@ def program(expression: str) -> ModuleOp:
 
 def any_leaf(fusions: Fusions, random: Random) -> Node:
     """Return a random leaf with at least one overturned decision."""
-    node = random.choice(fusions.root.children[1:])
-    while node.children:
-        node = random.choice(node.children)
-    return node
+    return random_leaf(random.choice(fusions.root.children[1:]), random)
 
 
 @pytest.mark.one_in(3)

@@ -21,6 +21,7 @@ from tilewright.dialects import loop
 from tilewright.dialects.types import memref_type
 from tilewright.interpreters import interpret
 from tilewright.passes.rewriting.launching import with_main
+from tilewright.tuning.search.tree import random_leaf
 from tilewright.tuning.space import Node, Space
 
 from .kernels import ELEMENTS, kernel_of
@@ -83,9 +84,7 @@ def scheduled(text: str, seed: int) -> tuple[loop.KernelOp, loop.KernelOp] | Non
     """Return a kernel before and after a random schedule; None if the choice is a dead end."""
     kernel, random = kernel_of(text), Random(seed)
     space = Space(kernel, random.choice(("sm_80", "sm_90a")))
-    node = space.root
-    while node.children:
-        node = random.choice(node.children)
+    node = random_leaf(space.root, random)
     if node.schedule is None:
         return None
     note(f"{text}: {node.schedule}")

@@ -15,6 +15,7 @@ from tilewright.passes.tile.apply_schedule import ApplySchedulePass
 from tilewright.tuning.evaluators.model import model
 from tilewright.tuning.search.frame import Limits, at_once, trials
 from tilewright.tuning.search.mcts import Mcts
+from tilewright.tuning.search.tree import random_leaf
 from tilewright.tuning.space import Node, Space
 
 from .kernels import ELEMENTS, HALVES, MATMUL, ROWS, SPLIT, kernel_of
@@ -31,14 +32,6 @@ def applied(kernel: loop.KernelOp, schedule: str, target: str) -> loop.KernelOp:
     (made,) = module.ops
     assert isinstance(made, loop.KernelOp)
     return made
-
-
-def any_leaf(space: Space, random: Random) -> Node:
-    """Return a random leaf, or a dead end."""
-    node = space.root
-    while node.children:
-        node = random.choice(node.children)
-    return node
 
 
 @pytest.mark.one_in(3)
@@ -61,7 +54,7 @@ def test_a_schedule_makes_its_kernel(text: str):
     kernel, random = kernel_of(text), Random(1)
     space, found = Space(kernel), set[str]()
     for _ in range(8):
-        leaf = any_leaf(space, random)
+        leaf = random_leaf(space.root, random)
         if leaf.schedule is None:
             continue
         found.add(leaf.schedule)
@@ -79,7 +72,7 @@ def test_blocks_fit():
 
 def leaves(space: Space, random: Random, count: int) -> list[Node]:
     """Return some whole schedules."""
-    found = (any_leaf(space, random) for _ in range(count))
+    found = (random_leaf(space.root, random) for _ in range(count))
     return [leaf for leaf in found if leaf.schedule is not None]
 
 
@@ -145,7 +138,7 @@ def test_tiles_that_do_not_suit_tensor_cores_do_without(answer: str):
 
 def test_reasons_are_counted():
     space = Space(kernel_of(ELEMENTS))
-    assert any_leaf(space, Random(4)).schedule is not None
+    assert random_leaf(space.root, Random(4)).schedule is not None
     assert space.reasons["chunk-matmul-k"].total() == 1
 
 

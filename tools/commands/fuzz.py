@@ -18,6 +18,7 @@ from tilewright.errors import UsageError, counted
 from tilewright.tools.fuzz.mutated_ir import Mutated, mutated_ir
 from tilewright.tools.fuzz.random_programs import Fuzzed, random_programs
 from tilewright.tools.fuzz.saved import ir_file, python_file
+from tilewright.tools.options.fuzz import SCHEDULES
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.terminal import console
 from tilewright.tools.toolkit import use_cuda_home
@@ -116,7 +117,7 @@ def _of_graph(each: Fuzzed, args: argparse.Namespace) -> _Result:
     if (failure := checked.failure) is None:
         return _Result(each.number, counts, "", "", {})
     repeat = f"tilewright fuzz --seed {args.seed} --only {each.number}"
-    if args.schedules != 2:
+    if args.schedules != SCHEDULES:
         repeat += f" --schedules {args.schedules}"
     name = f"fuzz-{args.seed}-{each.number}.py"
     files = {".py": python_file(each.graph, failure, each.settings, name, repeat)}

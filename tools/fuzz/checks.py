@@ -35,6 +35,7 @@ from tilewright.tools.output.diagnostics import explain
 from tilewright.tools.program import captured_program
 from tilewright.tuning.fusion_schedule import decided
 from tilewright.tuning.fusions import Fusions
+from tilewright.tuning.search.tree import random_leaf
 from tilewright.tuning.space import Space
 
 BUDGET = 100_000_000
@@ -172,9 +173,7 @@ def _lower_checked(module: ModuleOp, level: Level, target: str, checked: Checked
 
 def _fused(fusions: Fusions, random: Random) -> ModuleOp:
     """Return a program at Loop IR with random legal decisions about fusion, after a check."""
-    node = fusions.root
-    while node.children:
-        node = random.choice(node.children)
+    node = random_leaf(fusions.root, random)
     program = decided(fusions.program, node.fusion)
     with _failing("fusion", program, fusions.target):
         nests = fusions.nests(node).clone()
@@ -188,17 +187,9 @@ def _schedule(nests: ModuleOp, target: str, random: Random) -> None:
         if not isinstance(kernel, loop.KernelOp):
             continue
         space = Space(kernel, target)
-        leaves = (_leaf(space, random) for _ in range(_WALKS))
+        leaves = (random_leaf(space.root, random).schedule for _ in range(_WALKS))
         if (found := next((leaf for leaf in leaves if leaf is not None), None)) is not None:
             kernel.planned = ScheduleAttr.parse(found)
-
-
-def _leaf(space: Space, random: Random) -> str | None:
-    """Return the schedule at the end of a random walk; None for a dead end."""
-    node = space.root
-    while node.children:
-        node = random.choice(node.children)
-    return node.schedule
 
 
 class _WrongError(TilewrightError):

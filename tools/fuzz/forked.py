@@ -5,6 +5,7 @@ Calls of a function in forked processes, each call with a limit on CPU seconds a
     for index, answer in forked(call, range(1000), jobs=2, seconds=20.0, bytes=4 << 30): ...
 """
 
+import gc
 import os
 import resource
 import signal
@@ -61,6 +62,8 @@ def forked(
     In `call`, `TooLongError` is raised after `seconds` of CPU time, and `MemoryError` beyond
     `bytes` of address space. For a process that dies or does not answer, the result is `Lost`.
     """
+    gc.collect()
+    gc.freeze()  # excludes imported objects from later collections, in processes as well
     firsts = range(0, len(items), most)
     todo = [list(items[first : first + most]) for first in reversed(firsts)]
     workers: list[_Worker] = []

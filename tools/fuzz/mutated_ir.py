@@ -5,7 +5,6 @@ Mutated IR in opt-tool: each mutant must end well or in a diagnostic, within lim
 A mutant counts as reached if it gets to a pass or to the printer.
 """
 
-import gc
 import os
 import shlex
 from collections.abc import Iterator
@@ -88,5 +87,3 @@ def _prepare(expressions: bool) -> None:
     for load in UNIVERSE.all_passes.values():
         load()
     import_module("tilewright.interpreters.check")
-    gc.collect()
-    gc.freeze()  # excludes imported objects from later collections

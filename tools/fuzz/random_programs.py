@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random graphs through the whole compiler: drawn by a seed and a number, checked, and shrunk."""
 
-import gc
 from collections.abc import Iterator
 from importlib import import_module
 from random import Random
@@ -116,5 +115,3 @@ def _prepare() -> None:
     torch.set_num_threads(1)  # a process with threads cannot be forked
     for name in ("api", "frontend.capture", "interpreters.check", "tuning.space"):
         import_module(f"tilewright.{name}")
-    gc.collect()
-    gc.freeze()  # excludes imported objects from later collections

@@ -4,6 +4,9 @@
 from tilewright.tools.options.command import AddParser, command
 from tilewright.tools.options.numbers import natural, number_of, seed
 
+SCHEDULES = 2
+"""Default number of random schedules for each graph."""
+
 _EPILOG = """\
 A graph is a random program of PyTorch. It is captured and lowered for a random target, and each
 pass must keep its results. It runs in the simulator with the planner's schedules and with random
@@ -54,9 +57,9 @@ def add(add_parser: AddParser) -> None:
     parser.add_argument(
         "--schedules",
         type=natural("number of schedules"),
-        default=2,
+        default=SCHEDULES,
         metavar="N",
-        help="number of random schedules for each graph; default: 2",
+        help=f"number of random schedules for each graph; default: {SCHEDULES}",
     )
     parser.add_argument(
         "--keep", metavar="DIR", default="fuzz", help="folder for failures; default: fuzz"

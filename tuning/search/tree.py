@@ -9,7 +9,8 @@ open leaves below. Thus no leaf is asked for twice, and a search detects when it
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from random import Random
+from typing import Protocol, TypeVar, cast
 
 
 class Node(Protocol):
@@ -29,6 +30,16 @@ class Node(Protocol):
     def schedule(self) -> str | None:
         """Schedule of a leaf, or None."""
         ...
+
+
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def random_leaf(node: AnyNode, random: Random) -> AnyNode:
+    """Return the end of a random walk from `node`: a leaf, or a dead end."""
+    while children := node.children:
+        node = cast(AnyNode, random.choice(children))
+    return node
 
 
 @dataclass

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from small_product import NEST
 from xdsl.dialects.builtin import ModuleOp
 
 import tilewright
@@ -28,20 +29,6 @@ def compared(before: ModuleOp, after: ModuleOp) -> str:
     assert report.notes == ()
     return "; ".join([*(numbers.name for numbers in compare.compared.values()), *compare.notes])
 
-
-NEST = """\
-loop.kernel @mm(%a: memref<9x13xf32>, %b: memref<13x5xf32>) -> (%out: memref<9x5xf32>) {
-  loop.for %i in 9 m, %j in 5 n {
-    %sum = loop.reduce %k in 13 with add {
-      %0 = loop.load %a[%i, %k] : memref<9x13xf32>
-      %1 = loop.load %b[%k, %j] : memref<13x5xf32>
-      %2 = arith.mulf %0, %1 : f32
-      loop.yield %2 : f32
-    } : f32
-    loop.store %sum, %out[%i, %j] : memref<9x5xf32>
-  }
-}
-"""
 
 TILE = """\
 loop.kernel @mm(%a: memref<9x13xf32>, %b: memref<13x5xf32>) -> (%out: memref<9x5xf32>) {
