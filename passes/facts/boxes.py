@@ -106,9 +106,10 @@ def _is_bounded_alone(load: loop.LoadOp) -> bool:
     operands = _operands(load)
     shape = memref_type(load.memref).get_shape()
     subscripts = _sums(load.map.data.results, load.indices, operands)
-    bounds = [
+    last = [
         subscript * -1 + Sum({}, size - 1)
         for subscript, size in zip(subscripts, shape, strict=True)
     ]
+    bounds = [*subscripts, *last]
     masks = _sums(load.mask.data.results, load.mask_operands, operands)
     return all(mask in bounds for mask in masks)

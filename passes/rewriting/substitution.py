@@ -42,6 +42,12 @@ class Substitution:
     that data.
     """
 
+    spare: set[SSAValue] = field(default_factory=set[SSAValue])
+    """
+    Axes with a bound beyond which no value of a reduction is needed: loads in reductions may read
+    anything there. They are masked by the bounds of their memory instead.
+    """
+
     parts: dict[SSAValue, Sequence[SSAValue]] = field(
         default_factory=dict[SSAValue, Sequence[SSAValue]]
     )
@@ -85,6 +91,14 @@ class Substitution:
     def _mask_of_read(self, op: MaskedOp, axes: Iterable[SSAValue]) -> Access | None:
         return conjunction([self.where, self.mask(op, axes)])
 
+    def _mask_of_load(self, op: loop.LoadOp, subscripts: Access) -> Access | None:
+        """Return the mask of the clone of a load at `subscripts`."""
+        axes = [*_axes_of_load(op)]
+        if self.spare.isdisjoint(axes) or not isinstance(op.parent_op(), loop.ReduceOp):
+            return self._mask_of_read(op, axes)
+        mask = self._mask_of_read(op, [axis for axis in axes if axis not in self.spare])
+        return conjunction([mask, _in_memory(op.memref, subscripts)])
+
     def _predicate_access(self, op: loop.PredicateOp) -> Access:
         """
         Return the predicate. If it only selects between a load under this mask and another value,
@@ -110,7 +124,7 @@ class Substitution:
         match op:
             case loop.LoadOp():
                 subscripts = self.access(op.map.data.results, op.indices)
-                mask = self._mask_of_read(op, _axes_of_load(op))
+                mask = self._mask_of_load(op, subscripts)
                 return loop.LoadOp(self.value(op.memref), subscripts, mask)
             case loop.ToIndexOp():
                 mask = self._mask_of_read(op, _axes_of_data(op))
@@ -166,6 +180,14 @@ class Substitution:
             new_arg.name_hint = old_arg.name_hint
             self.values[old_arg] = new_arg
         return new
+
+
+def _in_memory(memref: SSAValue, subscripts: Access) -> Access:
+    """Return the condition that subscripts are within the bounds of a memref."""
+    exprs, operands = subscripts
+    sizes = memref_type(memref).get_shape()
+    last = [expr * -1 + (size - 1) for expr, size in zip(exprs, sizes, strict=True)]
+    return [*exprs, *last], operands
 
 
 def _load_selected_by(select: Operation) -> loop.LoadOp | None:

@@ -18,6 +18,11 @@ groups of rows: `blockify-launch{m=16 n=16 raster=8}` gives
 The last axis of blocks varies fastest. Without groups, 132 concurrent blocks read 2 rows and 128
 columns of blocks. In groups of 8 rows, they read 8 rows and 17 columns, and share more in L2.
 
+Rows of a convolution are positions in images. With `width`, the rows of a block are a rectangle of
+one image: `blockify-launch{m=256 n=64 width=128}` takes 2 lines of 128 positions. The rectangle may
+reach past the right and the lower end of the image. What it reads is then a box of the input, which
+TMA can copy.
+
 A block of any other launch is a line of `n` elements along all axes together. In a batch of
 matrices of less than 32 elements each, blocks are lines too. Sizes that do not divide are masked. A
 block may have more elements than a GPU allows threads, until `register-tile` gives each thread
@@ -39,7 +44,9 @@ from tilewright.dialects.axes import Role
 from tilewright.dialects.kernel_like import MAX_THREADS
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile.attributes import Axis, Level
+from tilewright.passes.facts.positions import positions_of
 from tilewright.passes.reporting.trace import Rule
+from tilewright.passes.tile.position_blocks import PositionBlocks, position_blocks
 from tilewright.passes.tile.rebind import NewAxis, Rebinding, next_power_of_two, total_extent
 from tilewright.passes.tile.row_facts import is_contraction
 from tilewright.passes.tile.scheduling_decision import Questions
@@ -55,6 +62,9 @@ sizes.
 _RASTERS = (2, 4, 8, 16)
 """Offered rows of blocks in a group."""
 
+_WIDTHS = (16, 32, 64, 128, 256)
+"""Offered positions of a line in a block."""
+
 
 @dataclass(frozen=True)
 class BlockifyLaunchPass(SchedulingPass, RewritePattern):
@@ -69,6 +79,9 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     """Number of columns of a contraction in a block, or of elements of any other launch."""
     raster: int | None = None
     """Number of rows of blocks in a group; blocks run group by group. One row by default."""
+
+    width: int | None = None
+    """Positions of each line of an image in a block of a convolution; by default blocks cross lines."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -90,7 +103,8 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
         sides = {"m": rows, "n": columns}
         offered = {side: _powers_up_to(_LONGEST_SIDE, extent) for side, extent in sides.items()}
-        return {**offered, "raster": (None, *_RASTERS)}
+        widths = (None,) if positions_of(launch) is None else (None, *_WIDTHS)
+        return {**offered, "raster": (None, *_RASTERS), "width": widths}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):
@@ -101,14 +115,18 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         most = MAX_THREADS * self.gpu.max_registers_per_thread
         if m * n > most:
             return f"the registers of {MAX_THREADS} threads hold {most} elements, not {m * n}"
-        return None if self.raster is None else self._reason_not_grouped(launch, self.raster)
-
-    def _reason_not_grouped(self, launch: tile.LaunchOp, raster: int) -> str | None:
+        if self.raster is None and self.width is None:
+            return None
         if not is_rectangular(launch):
-            return f"raster={raster} is for contractions; the blocks of this launch have no rows"
-        rows = -(-extent_along(launch, Role.M) // self._extents()[0])
-        if raster < 1 or rows % raster:
-            return f"{rows} rows of blocks are no groups of {raster}"
+            return (
+                "'raster' and 'width' are for contractions; the blocks of this launch have no rows"
+            )
+        blocks = None if self.width is None else position_blocks(launch, m, self.width)
+        if isinstance(blocks, str):
+            return blocks
+        rows = _rows_of_blocks(launch, m, blocks)
+        if self.raster is not None and (self.raster < 1 or rows % self.raster):
+            return f"{rows} rows of blocks are no groups of {self.raster}"
         return None
 
     def _extents(self) -> tuple[int, int]:
@@ -119,7 +137,10 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         rebinding, (m, n) = Rebinding(), self._extents()
         if is_rectangular(launch):
-            _split_into_rectangles(rebinding, launch, m, n, self.raster or 1)
+            blocks = None if self.width is None else position_blocks(launch, m, self.width)
+            assert not isinstance(blocks, str)
+            launch = launch if blocks is None else blocks.split(launch, rewriter)
+            _split_into_rectangles(rebinding, launch, m, n, self.raster or 1, blocks)
         else:
             _split_into_lines(rebinding, launch, n)
         leave_out_unneeded_steps(rebinding.finish(launch, rewriter), rewriter)
@@ -153,7 +174,12 @@ def extent_along(launch: tile.LaunchOp, role: Role) -> int:
 
 
 def _split_into_rectangles(
-    rebinding: Rebinding, launch: tile.LaunchOp, m: int, n: int, raster: int
+    rebinding: Rebinding,
+    launch: tile.LaunchOp,
+    m: int,
+    n: int,
+    raster: int,
+    blocks: PositionBlocks | None,
 ) -> None:
     axes = launch.bound_axes()
     rows = [axis for axis in axes if axis.role is Role.M]
@@ -163,12 +189,19 @@ def _split_into_rectangles(
             if axis.role is role:
                 rebinding.keep(axis)
     bm, bn = _add_blocks(
-        rebinding, -(-total_extent(rows) // m), -(-total_extent(columns) // n), raster
+        rebinding, _rows_of_blocks(launch, m, blocks), -(-total_extent(columns) // n), raster
     )
     tm = rebinding.add(NewAxis("tm", Level.THREAD, m, Role.M))
     tn = rebinding.add(NewAxis("tn", Level.THREAD, n, Role.N))
-    rebinding.substitute(rows, bm * m + tm, overruns=total_extent(rows) % m != 0)
+    if blocks is None:
+        rebinding.substitute(rows, bm * m + tm, overruns=total_extent(rows) % m != 0)
+    else:
+        blocks.substitute(rebinding, rows, bm, tm)
     rebinding.substitute(columns, bn * n + tn, overruns=total_extent(columns) % n != 0)
+
+
+def _rows_of_blocks(launch: tile.LaunchOp, m: int, blocks: PositionBlocks | None) -> int:
+    return -(-extent_along(launch, Role.M) // m) if blocks is None else blocks.count
 
 
 def _add_blocks(

@@ -22,7 +22,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.tile import Transport, TransportAttr
-from tilewright.passes.facts.boxes import find_box
 from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import (
     chosen_stages,
@@ -30,6 +29,7 @@ from tilewright.passes.facts.named_slabs import (
     reason_against_names,
 )
 from tilewright.passes.reporting.trace import Rule
+from tilewright.passes.tile.box_axes import give_box_axes, reason_not_box
 from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
 
@@ -77,8 +77,9 @@ class _CopyByTma(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, stage: tile.StageOp, rewriter: PatternRewriter) -> None:
         if stage in self.stages and stage.transport_kind is not Transport.TMA:
-            stage.transport = TransportAttr(Transport.TMA)
-            rewriter.notify_op_modified(stage)
+            box = give_box_axes(stage, rewriter)
+            box.transport = TransportAttr(Transport.TMA)
+            rewriter.notify_op_modified(box)
 
 
 def eligible_slabs(launch: tile.LaunchOp) -> Mapping[str, tile.StageOp]:
@@ -103,8 +104,8 @@ def _reason_not_filled(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None
         return "is computed, not copied"
     if load.memref not in launch.kernel.inputs:
         return "is not copied from an input of the kernel"
-    if isinstance(box := find_box(stage, load), str):
-        return f"is not a box: {box}"
+    if (reason := reason_not_box(stage, load)) is not None:
+        return f"is not a box: {reason}"
     if stage.loop is not None and stage.loop.is_bounded and _is_in_loop(stage.loop):
         return "is filled in a nested loop that leaves out steps: fills cannot be counted"
     return None
