@@ -74,7 +74,7 @@ def _with_tiling(
         module = api.lower(api.capture(function, *inputs), "loop", target.name)
         (kernel,) = [op for op in module.ops if isinstance(op, loop.KernelOp)]
         lift, launch = launched(kernel)
-        problem = contraction_of(launch)
+        problem = contraction_of(launch, target)
         if problem is None:
             raise UnsupportedError("the kernel is not a contraction")
         steps = make(problem).pipeline(problem, target)

@@ -82,7 +82,7 @@ def _of_contraction(launch: tile.LaunchOp, target: Target) -> Considered | None:
         tilings,
     )
 
-    contraction = contraction_of(launch)
+    contraction = contraction_of(launch, target)
     if contraction is None or not is_rectangular(launch):
         return None
     first = fastest_tiling(contraction, target)

@@ -20,6 +20,7 @@ from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
+from tilewright.dialects.target import Target
 from tilewright.dialects.tile import varies_along
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.nest import quotients_of
@@ -28,6 +29,7 @@ from tilewright.passes.facts.roles import element_sources
 from tilewright.passes.facts.slab_masks import is_masked_by
 from tilewright.passes.facts.windowed_operand import has_window
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.planner.image_boxes import ImageBoxes, image_boxes_of
 from tilewright.passes.tile.planner.needed_block_tiles import (
     Diagonal,
     diagonals_of,
@@ -66,6 +68,8 @@ class Contraction(NamedTuple):
     Steps of K that lie in one step of a window, so that their subscripts are linear; 0 without a
     window.
     """
+    boxes: ImageBoxes | None = None
+    """Images of a convolution whose blocks can read boxes, or None."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -83,14 +87,23 @@ class Contraction(NamedTuple):
         """Bytes of the result."""
         return self.batch * 4 * self.m * self.n
 
+    def rows_of_blocks(self, m: int) -> int:
+        """Return the number of blocks of `m` rows along the rows."""
+        rectangles = None if self.boxes is None else self.boxes.blocks(m)
+        return -(-self.m // m) if rectangles is None else rectangles
+
+    def is_scattered(self, m: int) -> bool:
+        """True if blocks of `m` rows read parts of lines, although others can read boxes."""
+        return self.boxes is not None and self.boxes.width_for(m) is None
+
     def needed_block_tiles(self, m: int, n: int) -> int:
         """Return the number of tiles of `m` by `n` elements in which any element is needed."""
         if not self.diagonals:
-            return self.batch * -(-self.m // m) * -(-self.n // n)
+            return self.batch * self.rows_of_blocks(m) * -(-self.n // n)
         return self.batch * needed_block_tiles(self.diagonals, (self.m, self.n), (m, n))
 
 
-def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
+def contraction_of(launch: tile.LaunchOp, target: Target) -> Contraction | None:
     """Return the contraction of a launch that `tileify` has made, or None if it has none."""
     reductions = contracting_reductions(launch)
     if not reductions:
@@ -101,6 +114,8 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         {axis.value for axis in axes if axis.role is role} for role in (Role.M, Role.N)
     )
     is_masked = any(is_masked_by(op, rows | columns) for op in reductions)
+    instruction = None if is_masked else _instruction(reductions)
+    period = gcd(*(steps for op in reductions for steps in _divisors(op)))
     return Contraction(
         sizes[Role.BATCH],
         sizes[Role.M],
@@ -112,9 +127,10 @@ def contraction_of(launch: tile.LaunchOp) -> Contraction | None:
         diagonals_of(launch, reductions),
         _operands_along(reductions, rows, columns),
         _operands_along(reductions, columns, rows),
-        None if is_masked else _instruction(reductions),
+        instruction,
         is_masked,
-        gcd(*(steps for op in reductions for steps in _divisors(op))),
+        period,
+        image_boxes_of(launch, instruction, target) if period else None,
     )
 
 

@@ -81,19 +81,32 @@ def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool
     return needed <= target.max_registers_per_thread
 
 
+def scheduled(
+    launch: tile.LaunchOp, steps: ScheduleAttr, before: str, target: Target
+) -> tile.LaunchOp:
+    """
+    Return the launch of a copy of the kernel after `steps`, of which only passes before the pass
+    `before` are run. Raises `PassFailedException` if a pass refuses its options.
+    """
+    kernel = launch.kernel.clone()
+    kernel.planned = steps
+    module, ctx = ModuleOp([kernel]), Context()
+    with listening(None):
+        for step in _steps_before(before):
+            for_target(step, target.name).apply(ctx, module)
+    (found,) = tile.launches_of(module)
+    return found
+
+
 def _is_refused(launch: tile.LaunchOp, steps: ScheduleAttr, target: Target) -> bool:
     """
     True if a pass refuses the options of `steps`, when run on a copy of the kernel. Only passes
     up to `register-tile`, which sets a thread's elements, are run.
     """
-    kernel = launch.kernel.clone()
-    kernel.planned = steps
-    module, ctx = ModuleOp([kernel]), Context()
     try:
+        tried = scheduled(launch, steps, RegisterTilePass.name, target)
         with listening(None):
-            for step in _steps_before(RegisterTilePass.name):
-                for_target(step, target.name).apply(ctx, module)
-            take_choice(RegisterTilePass(target.name), *tile.launches_of(module))
+            take_choice(RegisterTilePass(target.name), tried)
     except PassFailedException:
         return True
     return False

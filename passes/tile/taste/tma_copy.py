@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Heuristics (taste) of `tma-copy`: fill all rings of a loop or none, so that threads wait for one
-kind of copy only. Leave short rows and small piles to the threads, which copy them as fast.
+kind of copy only. Leave short rows and small piles to the threads, which copy them as fast, unless
+they would copy less than 16 bytes at a time.
 """
 
 from collections.abc import Sequence
@@ -9,8 +10,10 @@ from dataclasses import replace
 from math import inf, prod
 
 from tilewright.dialects import tile
+from tilewright.dialects.target import WIDEST_BYTES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.facts.named_slabs import stages_of
+from tilewright.passes.facts.slab_walk import SlabWalk
 from tilewright.passes.tile.tma_copy import TmaCopyPass, eligible_slabs
 
 _ROW_BYTES = 128
@@ -48,14 +51,22 @@ def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
     long enough.
     """
     eligible = eligible_slabs(launch)
-    fit = {
-        stage
-        for stage in eligible.values()
-        if _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
-    }
     rings = [stage for stage in stages_of(launch) if stage.ring is not None]
+    scattered = {s.loop for s in eligible.values() if _is_scattered(s, launch.num_threads)}
+    fit = {stage for stage in eligible.values() if _is_large(stage) or stage.loop in scattered}
     mixed = {stage.loop for stage in rings if stage not in fit}
     return [name for name, stage in eligible.items() if stage.loop not in mixed]
+
+
+def _is_large(stage: tile.StageOp) -> bool:
+    """True if rows and piles of a slab are long enough."""
+    return _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
+
+
+def _is_scattered(stage: tile.StageOp, threads: int) -> bool:
+    """True if threads would copy less than the widest vectors at a time."""
+    element = size_of(memref_type(stage.slab).element_type)
+    return SlabWalk.of(stage, threads).width * element < WIDEST_BYTES
 
 
 def _row_bytes(stage: tile.StageOp) -> int:

@@ -87,7 +87,7 @@ def test_rows_that_two_sums_share_are_one_operand():
     )
     module = loops_of(parse_expression(products, fake=True))
     kernel = next(op for op in module.ops if isinstance(op, loop.KernelOp))
-    problem = contraction_of(launched(kernel)[1])
+    problem = contraction_of(launched(kernel)[1], target("sm_90a"))
     assert problem is not None
     assert (problem.sums, problem.m_operands, problem.n_operands) == (2, 1, 2)
 
