@@ -5,10 +5,16 @@ digits are axes.
 
     %bm * 16 + %tm * 2 + %vm = e   ->   %bm = e floordiv 16, %tm = e mod 16 floordiv 2, ...
 
+Subscripts that share an axis are one number, unless a step may exceed the end of one of them. Each
+subscript then gives digits of the axis:
+
+    %bm floordiv 4 = e, %bm mod 4 * 64 + %tm = f   ->   %bm = e * 4 + f floordiv 64, %tm = f mod 64
+
 The result is a guess, which the solver checks: a wrong guess costs a proof, and nothing more.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -19,6 +25,13 @@ from xdsl.ir.affine import (
 )
 
 from tilewright.dialects.index import Range, Ranges, Sum, linearize, range_of, sum_of
+
+
+class _Read(NamedTuple):
+    """Variables that are read from an element: as a whole, or digits by their divisors."""
+
+    whole: dict[int, AffineExpr]
+    parts: dict[int, dict[int, AffineExpr]]
 
 
 def digits(
@@ -32,13 +45,27 @@ def digits(
     Return the variables `axes` in `subscripts` as expressions of `element` and of all other
     variables, as far as they can be read.
     """
-    found = dict[int, AffineExpr]()
+    found = _Read({}, {})
     for members in groups(subscripts, {*axes}):
         sizes = [shape[at] for at in members]
-        number = sum_of(linearize([subscripts[at] for at in members], sizes), ranges)
-        rest = linearize([element[at] for at in members], sizes)
-        _read(number, rest, ranges, {*axes}, found)
-    return found
+        numbers, rests = [subscripts[at] for at in members], [element[at] for at in members]
+        inner = zip(numbers[1:], sizes[1:], strict=True)  # the outermost one may exceed its end
+        if not any(_exceeds(number, size, ranges) for number, size in inner):
+            numbers, rests = [linearize(numbers, sizes)], [linearize(rests, sizes)]
+        for number, rest in zip(numbers, rests, strict=True):
+            _read(sum_of(number, ranges), rest, ranges, {*axes}, found)
+    parts = {axis: _joined(digits) for axis, digits in found.parts.items()}
+    return {**parts, **found.whole}
+
+
+def _exceeds(number: AffineExpr, size: int, ranges: Ranges) -> bool:
+    known = range_of(number, ranges)
+    return known is None or known.high >= size
+
+
+def _joined(digits: Mapping[int, AffineExpr]) -> AffineExpr:
+    """Return the number whose digits are given by their divisors."""
+    return sum((digit * divisor for divisor, digit in digits.items()), AffineExpr.constant(0))
 
 
 def groups(subscripts: Sequence[AffineExpr], axes: set[int]) -> list[list[int]]:
@@ -53,9 +80,7 @@ def groups(subscripts: Sequence[AffineExpr], axes: set[int]) -> list[list[int]]:
     return [members for _, members in found]
 
 
-def _read(
-    number: Sum, rest: AffineExpr, ranges: Ranges, axes: set[int], found: dict[int, AffineExpr]
-) -> None:
+def _read(number: Sum, rest: AffineExpr, ranges: Ranges, axes: set[int], found: _Read) -> None:
     """Read the digits of `number`, whose value is `rest`, from the largest factor down."""
     parts = sorted(number.terms.items(), key=lambda term: -abs(term[1]))
     known = {atom: factor for atom, factor in parts if axes.isdisjoint(atom.used_dims())}
@@ -81,13 +106,27 @@ def _assign(
     value: AffineExpr,
     ranges: Ranges,
     axes: set[int],
-    found: dict[int, AffineExpr],
+    found: _Read,
 ) -> None:
     match atom:
         case AffineDimExpr(position):
-            found.setdefault(position, value)
+            found.whole.setdefault(position, value)
+        case AffineBinaryOpExpr(
+            AffineBinaryOpKind.FloorDiv, AffineDimExpr(position), AffineConstantExpr(divisor)
+        ):
+            found.parts.setdefault(position, {}).setdefault(divisor, value)
         case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr(divisor)):
             _read(sum_of(inner, ranges), value * divisor, ranges, axes, found)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, AffineDimExpr(position), _):
+            found.parts.setdefault(position, {}).setdefault(1, value)
+        case AffineBinaryOpExpr(
+            AffineBinaryOpKind.Mod,
+            AffineBinaryOpExpr(
+                AffineBinaryOpKind.FloorDiv, AffineDimExpr(position), AffineConstantExpr(divisor)
+            ),
+            _,
+        ):
+            found.parts.setdefault(position, {}).setdefault(divisor, value)
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, inner, _):
             _read(sum_of(inner, ranges), value, ranges, axes, found)
         case _:

@@ -81,7 +81,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     """Number of rows of blocks in a group; blocks run group by group. One row by default."""
 
     width: int | None = None
-    """Positions of each line of an image in a block of a convolution; by default blocks cross lines."""
+    """Positions of each line in a block of a convolution; by default, blocks cross lines."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if any(axis.level is not Level.BLOCK for axis in launch.bound_axes()):
@@ -115,12 +115,16 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         most = MAX_THREADS * self.gpu.max_registers_per_thread
         if m * n > most:
             return f"the registers of {MAX_THREADS} threads hold {most} elements, not {m * n}"
-        if self.raster is None and self.width is None:
+        return self._reason_not_arranged(launch, m)
+
+    def _reason_not_arranged(self, launch: tile.LaunchOp, m: int) -> str | None:
+        """Reason against `raster` and `width`, or None."""
+        given = {"raster": self.raster, "width": self.width}
+        option = next((f"{name}={n}" for name, n in given.items() if n is not None), None)
+        if option is None:
             return None
         if not is_rectangular(launch):
-            return (
-                "'raster' and 'width' are for contractions; the blocks of this launch have no rows"
-            )
+            return f"{option} is for contractions; the blocks of this launch have no rows"
         blocks = None if self.width is None else position_blocks(launch, m, self.width)
         if isinstance(blocks, str):
             return blocks
@@ -201,7 +205,7 @@ def _split_into_rectangles(
 
 
 def _rows_of_blocks(launch: tile.LaunchOp, m: int, blocks: PositionBlocks | None) -> int:
-    return -(-extent_along(launch, Role.M) // m) if blocks is None else blocks.count
+    return -(-extent_along(launch, Role.M) // m) if blocks is None else blocks.total
 
 
 def _add_blocks(

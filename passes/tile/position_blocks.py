@@ -49,7 +49,7 @@ class PositionBlocks(NamedTuple):
         return images, -(-height // self.lines), -(-width // self.width)
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """Number of blocks."""
         return prod(self.counts)
 

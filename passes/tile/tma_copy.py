@@ -9,8 +9,10 @@ becomes, with `tma-copy{slabs=as}`,
     %as = tile.stage (%i, %k) in [128, 16] ring(depth 4) transport(tma) { ... } : ...
 
 TMA copies boxes. The slab holds the elements of an input of the kernel unchanged, along the input's
-axes. The only mask is the input's bounds, and rows are multiples of 16 bytes. The default is in
-`passes/tile/taste/tma_copy.py`.
+axes. A slab whose rows run through several lines of an image gets an axis for lines and one for
+positions (`box_axes.py`). The only mask is the input's bounds, and rows are multiples of 16 bytes.
+Elements outside of the input are zero, as those before the first position of a padded image. The
+default is in `passes/tile/taste/tma_copy.py`.
 """
 
 from collections.abc import Mapping, Set

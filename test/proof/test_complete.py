@@ -84,3 +84,25 @@ def test_steps_are_searched_for_where_no_rule_is_guessed():
 def test_an_updated_output_keeps_the_other_elements():
     half = ROTATED.format(facts=" {plan.updated}", factor=2)
     assert [kind for kind, *_ in failures(half)] == ["injective"]
+
+
+POSITIONS = """\
+loop.kernel @relu(%x: memref<2x7x34xf32>) -> (%out: memref<2x7x34xf32>) {{
+  tile.launch (%b = block {blocks}, %t = thread 64) {{
+    %0 = loop.load %x[{at}] where [{inside}] : memref<2x7x34xf32>
+    loop.store %0, %out[{at}] where [{inside}] : memref<2x7x34xf32>
+  }}
+}}
+""".replace(
+    "{at}",
+    "%b floordiv 8, (%b floordiv 2) mod 4 * 2 + %t floordiv 32, %b mod 2 * 32 + %t mod 32",
+).replace(
+    "{inside}", "6 - (%b floordiv 2) mod 4 * 2 - %t floordiv 32, 33 - %b mod 2 * 32 - %t mod 32"
+)
+
+
+def test_blocks_that_reach_past_the_end_of_each_line():
+    assert failures(POSITIONS.format(blocks=16)) == []
+    ((kind, _, outcome, evidence),) = failures(POSITIONS.format(blocks=15))
+    assert (kind, outcome) == ("complete", Outcome.REFUTED)
+    assert evidence.startswith("element 0 = 1, element 1 = 6, element 2 = 3")

@@ -81,7 +81,7 @@ def image_boxes_of(
 def _reads_boxes(launch: tile.LaunchOp, lines: int, target: Target) -> bool:
     """True if TMA can fill all slabs of a block with these lines of positions."""
     steps = (
-        f"chunk-matmul-k{{bk=16}},blockify-launch{{m={lines * _SHORTEST} n=32 width={_SHORTEST}}},"
+        f"chunk-matmul-k{{bk=16}},blockify-launch{{m={lines * _SHORTEST} n=8 width={_SHORTEST}}},"
         "stage-inputs,double-buffer{depth=2}"
     )
     try:

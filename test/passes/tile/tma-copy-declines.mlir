@@ -56,6 +56,7 @@ loop.kernel @late(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // Threads compute one of two slabs, so that they would wait for two kinds of copies.
 // CHECK: skipped at mixed: no loop has only rings that TMA can fill, with long rows and large piles
+// CHECK: skipped at strided: %xs is not a box: an axis of the tensor does not run along one axis of the slab
 // CHECK: loop.kernel @mixed
 // CHECK-NOT: transport
 // COMPUTED: error: pass 'tma-copy': cannot do 'tma-copy{slabs=hs}' in @
@@ -80,5 +81,23 @@ loop.kernel @mixed(%x: memref<32x32xf32>, %y: memref<32x32xf32>) -> (%out: memre
       loop.yield %chunk : f32
     } : f32
     loop.store %sum, %out[%tm, %tn] : memref<32x32xf32>
+  }
+}
+
+// Positions of a convolution with stride 2 lie two elements apart.
+loop.kernel @strided(%x: memref<16x8x16xf32>) -> (%out: memref<4x8xf32>) {
+  tile.launch (%tm = thread 32) {
+    %sum = loop.reduce %ko in 2 with add {
+      %xs = tile.stage (%k, %i) in [8, 32] ring(depth 2) {
+        %0 = loop.load %x[%ko * 8 + %k, %i floordiv 8 * 2, %i mod 8 * 2] : memref<16x8x16xf32>
+        loop.yield %0 : f32
+      } : memref<8x32xf32, 3 : i64>
+      %chunk = loop.reduce %ki in 8 with add {
+        %0 = loop.load %xs[%ki, %tm] : memref<8x32xf32, 3 : i64>
+        loop.yield %0 : f32
+      } : f32
+      loop.yield %chunk : f32
+    } : f32
+    loop.store %sum, %out[%tm floordiv 8, %tm mod 8] : memref<4x8xf32>
   }
 }
