@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tilewright.api import CompiledProgram, capture, compile, interpret, lower
+    from tilewright.tools.blame.sources import blame
 
-__all__ = ["CompiledProgram", "capture", "compile", "interpret", "lower"]
+__all__ = ["CompiledProgram", "blame", "capture", "compile", "interpret", "lower"]
 
 __version__ = "0.1.0"
 
@@ -35,7 +36,8 @@ def __getattr__(name: str) -> Any:
     """
     if name not in __all__:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
-    return getattr(import_module("tilewright.api"), name)
+    home = "tilewright.tools.blame.sources" if name == "blame" else "tilewright.api"
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Command line of `tilewright compile | run | generate | explain | tune | db | bench | ops | sim |
-simcheck | prove | fuzz | cache | doctor`. The options of each command are in `tools/options/`.
+simcheck | prove | blame | fuzz | cache | doctor`. The options of each command are in
+`tools/options/`.
 
 Exit code 0: done, and every result is right. 1: a step failed, a result is wrong, or the disk is
 full. 2: the command line, the expression or a file cannot be understood, or a file cannot be
@@ -30,6 +31,7 @@ from tilewright.tools.entry import INTERRUPTED
 from tilewright.tools.named_files import check_database, check_outputs, check_sources
 from tilewright.tools.options import (
     bench,
+    blame,
     cache,
     compile,
     db,
@@ -50,7 +52,7 @@ from tilewright.uncollected import uncollected
 
 COMMANDS = (
     *(compile, run, generate, ops, explain, tune),
-    *(db, bench, sim, simcheck, prove, fuzz, cache, doctor),
+    *(db, bench, sim, simcheck, prove, blame, fuzz, cache, doctor),
 )
 """Modules of the commands' options, in the order of the help."""
 

@@ -131,6 +131,7 @@ OF_TILEWRIGHT: Mapping[str, Complete] = {
     "file": programs,
     "cuda": cuda_files,
     "schedule": schedules,
+    "passes": schedules,
     "target": begins(_targets),
     "names": begins(_operators),
 }

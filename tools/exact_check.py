@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from tilewright.dialects.structure import structure
 from tilewright.tools.checks import Checker
 
-_SHARE = 8
+SHARE = 8
 """Number by which the work of a function is limited further than with floats, which are faster."""
 
 
@@ -31,7 +31,7 @@ class ExactChecker(Checker):
             return
         exact: Any = import_module("tilewright.interpreters.exact.comparison")
         compare = exact.ExactComparison()
-        self._check(before, after, name, _SHARE, compare=compare)
+        self._check(before, after, name, SHARE, compare=compare)
         for note in compare.notes:
             self._remark(name, note)
         rounded = "; roundings to half types count as none" if exact.rounds_to_half(before) else ""

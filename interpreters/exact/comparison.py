@@ -66,7 +66,7 @@ class ExactComparison:
                 continue
             if difference is None:
                 self.compared[name] = numbers
-                return _overflow(programs, name) if found else None
+                return _in_floats(programs, name) if numbers is RESIDUES else None
             found.append(difference)
         if (reason := _reason_for_floats(programs, reasons)) is None:
             return found[0]
@@ -94,18 +94,22 @@ def difference_in(numbers: ExactNumbers, programs: Programs, name: str) -> Diffe
     return None if found is None else replace(found, numbers=f" {numbers.name}")
 
 
-def _overflow(programs: Programs, name: str) -> Difference | None:
+def _in_floats(programs: Programs, name: str) -> Difference | None:
     """
-    Return the worst difference for large floats; None if there is none.
+    Return the worst difference for floats, which programs that are equal modulo primes may have;
+    None if there is none.
 
     Residues have no `exp` that overflows. A softmax that subtracts another number than its maximum
-    is equal modulo primes, but not for scores that are thousands apart.
+    is equal modulo primes, but not for scores that are thousands apart. Nor has the `exp` of an
+    `exp` a value that depends on the operand.
     """
     draw = Draw(programs.types(name), programs.seed, scale=_LARGE)
     modules = programs.before, programs.after
     expected, actual = (programs.results(module, name, draw) for module in modules)
     found = worst_of(expected, actual, TOLERANCE)
-    return None if found is None else replace(found, numbers=" for large floats")
+    if found is not None:
+        return replace(found, numbers=" for large floats")
+    return within_tolerance(programs, name)
 
 
 def _reason_for_floats(programs: Programs, reasons: Mapping[ExactNumbers, str]) -> str | None:

@@ -27,6 +27,7 @@ LINES = {
     "tilewright comp": "compile ",
     "tilewright compile --ir ": "torch tensor loop tile kernel cuda",
     "tilewright run --target sm_9": "sm_90a ",
+    "tilewright blame -p to-l": "to-loop ",
     "tilewright ops soft": "softmax softplus softshrink",
     "tilewright compile mod": "model.mlir model.py",
     "tilewright sim mod": "model.cu ",

@@ -194,6 +194,22 @@ def test_a_softmax_that_may_overflow_is_found(parse: Parse):
         compared(parse(SOFTMAX), parse(shifted))
 
 
+EXP_OF_EXP = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %half = prim.constant 5.000000e-01 : f32 -> tensor<4xf32>
+  %0 = prim.elementwise mul(%x, %half) : tensor<4xf32>
+  %1 = prim.elementwise exp(%x) : tensor<4xf32>
+  %2 = prim.elementwise exp(%1) : tensor<4xf32>
+  func.return %2 : tensor<4xf32>
+}
+"""
+
+
+def test_the_operand_of_an_exp_within_an_exp_is_compared(parse: Parse):
+    with pytest.raises(PassCheckError, match="changed what @main computes"):
+        compared(parse(EXP_OF_EXP), parse(EXP_OF_EXP.replace("exp(%x)", "exp(%0)")))
+
+
 VARIANCE = """
 loop.kernel @squares(%x: memref<3x50xf32>) -> (%out: memref<3xf32>) {
   loop.for %i in 3 {
