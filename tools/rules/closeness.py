@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright.arrays import ROUNDOFF, SMALLEST
-from tilewright.dialects.element_types import HALVES
+from tilewright.dialects.element_types import DTYPE_NAMES, HALVES
 from tilewright.interpreters.differences import Difference
 from tilewright.interpreters.distances import distances, is_float
 from tilewright.interpreters.types import Array
@@ -20,10 +20,9 @@ ROUNDINGS = 128
 """Number of roundings to the type of the result by which an element may differ."""
 
 _HALF_ROUNDINGS = 4
-"""The same for half types, to which few ops round."""
+"""Number of roundings for half types, to which few ops round."""
 
-_HALF_NAMES = ("float16", "bfloat16")
-assert len(_HALF_NAMES) == len(HALVES)
+_HALF_NAMES = tuple(DTYPE_NAMES[each] for each in HALVES)
 
 
 def worst_element(

@@ -78,6 +78,8 @@ class _Grower:
 
     def _type(self, root: type[Operation]) -> TensorType[Attribute]:
         """Return a type that the result of a root may have."""
+        if self.hints.types and self.random.random() < 0.6:
+            return self.random.choice([*self.hints.types])
         elements = _ELEMENTS_OF.get(root, _ELEMENTS)
         mentioned = [each for each in self.hints.elements if each in elements]
         if mentioned and self.random.random() < 0.5:

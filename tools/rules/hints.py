@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects import pdl
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.interpreters.pdl import PDLRewritePattern
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.hints import isa
@@ -27,6 +29,9 @@ _FUNCTIONS = frozenset(map(str, ScalarFunction))
 _ELEMENTS = {str(element): element for element in ELEMENTS}
 _MONOIDS = frozenset(map(str, Monoid))
 
+_FOREIGN = ("xdsl.", "builtins", "abc")
+"""Beginnings of the modules whose code is not searched."""
+
 _DEEPEST = 4
 """Depth to which tables are searched."""
 
@@ -39,6 +44,9 @@ class Hints:
     monoids: dict[Monoid, None] = field(default_factory=dict[Monoid, None])
     numbers: dict[float, None] = field(default_factory=dict[float, None])
     elements: dict[Attribute, None] = field(default_factory=dict[Attribute, None])
+    types: dict[TensorType[Attribute], None] = field(
+        default_factory=dict[TensorType[Attribute], None]
+    )
     ops: dict[type[Operation], None] = field(default_factory=dict[type[Operation], None])
     _seen: set[int] = field(default_factory=set[int])
 
@@ -93,7 +101,7 @@ class Hints:
 
     def _add_function(self, function: Any) -> None:
         code = function.__code__
-        if id(code) in self._seen or function.__module__.startswith(("xdsl.", "builtins")):
+        if id(code) in self._seen or function.__module__.startswith(_FOREIGN):
             return
         self._seen.add(id(code))
         for cell in function.__closure__ or ():
@@ -117,15 +125,31 @@ class Hints:
 
 
 def hints_of(pattern: RewritePattern) -> Hints:
-    """Return the hints of a pattern's methods and fields."""
+    """Return the hints of a pattern's methods and fields, or of its PDL text."""
     hints = Hints()
-    for name, value in vars(type(pattern)).items():
+    if isinstance(pattern, PDLRewritePattern):
+        _add_pdl(hints, pattern.pdl_rewrite_op.parent_op())
+        return hints
+    own = [kind for kind in type(pattern).__mro__ if not kind.__module__.startswith(_FOREIGN)]
+    for name, value in [item for kind in own for item in vars(kind).items()]:
         if not name.startswith("__"):
             hints.add(getattr(value, "__func__", value))
             _add_decorated(hints, value)
     for value in vars(pattern).values():
         hints.add(value)
     return hints
+
+
+def _add_pdl(hints: Hints, pattern: Operation | None) -> None:
+    """Add the ops, the constant attributes and the constant types of a `pdl.pattern`."""
+    for op in () if pattern is None else pattern.walk():
+        if isinstance(op, pdl.OperationOp) and op.opName is not None:
+            found = (each for each in Prim.operations if each.name == op.opName.data)
+            hints.ops |= dict.fromkeys(found)
+        elif isinstance(op, pdl.AttributeOp):
+            hints.add(op.value)
+        elif isinstance(op, pdl.TypeOp) and isa(op.constantType, TensorType[Attribute]):
+            hints.types[op.constantType] = None
 
 
 def _add_decorated(hints: Hints, method: Any) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,12 @@ from tilewright.interpreters.arguments import shape_and_element
 from tilewright.interpreters.number_system import ExactNumbers
 from tilewright.interpreters.types import Array, ElementTypes
 
-_ROUNDS = 4
-"""Number of adversarial inputs of each kind; tensors may have few elements."""
+_ROUNDS = 12
+"""Number of adversarial draws of each kind."""
+
+_FEWEST_ROUNDS = 4
+_ELEMENTS = 32
+"""Number of elements that all draws of a kind give at least, with `_ROUNDS` draws at most."""
 
 _LARGE = 4000.0
 """Factor of large ordinary floats: `exp` of most of them overflows."""
@@ -76,9 +81,15 @@ SPECIAL = tuple(
     for n in range(_ROUNDS)
 )
 EXTREME = tuple(
-    Draw("for the largest and smallest floats", 20 + n, floats="extreme", integers="bounds")
+    Draw("for the largest and smallest floats", 40 + n, floats="extreme", integers="bounds")
     for n in range(_ROUNDS)
 )
+
+
+def rounds(types: Sequence[Attribute]) -> int:
+    """Return the number of adversarial draws of a kind for inputs: more for few elements."""
+    elements = sum(prod(shape_and_element(type)[0]) for type in types)
+    return min(_ROUNDS, max(_FEWEST_ROUNDS, _ELEMENTS // max(1, elements)))
 
 
 def _normal(rng: np.random.Generator, shape: Sequence[int], dtype: Any, scale: float) -> Array:

@@ -23,7 +23,7 @@ from tilewright.interpreters.host import interpret_fitting
 from tilewright.interpreters.types import Array
 from tilewright.tools.rules.closeness import where_before_is_finite, worst_element
 from tilewright.tools.rules.contents import Contents
-from tilewright.tools.rules.inputs import EXTREME, ORDINARY, SPECIAL, Draw
+from tilewright.tools.rules.inputs import EXTREME, ORDINARY, SPECIAL, Draw, rounds
 
 MAX_WORK = 1 << 20
 """Limit of the scalar operations of a program in which a match is judged."""
@@ -45,6 +45,13 @@ class Finding:
     inputs: Sequence[Array] = ()
     is_special: bool = False
     """True if the sides are equal as functions of real numbers."""
+    is_of_zeros: bool = False
+    """True if the sides differ in the sign of a zero only."""
+
+    @property
+    def rank(self) -> int:
+        """Order of findings: those for real numbers first, those for signs of zero last."""
+        return self.is_special + self.is_of_zeros
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class _Sides:
                 return found
         if exact is not None:
             return exact
-        for draw in () if self.real else _adversarial(contents):
+        for draw in () if self.real else _adversarial(contents, rounds(self.types)):
             if (found := self._difference(draw, contents)) is not None:
                 return found
         return None
@@ -158,7 +165,10 @@ class _Sides:
         else:
             zero_signs = draw not in ORDINARY and contents.has_zero_signs
             difference = worst_element(expected, actual, zero_signs=zero_signs)
-        return None if difference is None else Finding(f"{difference} {draw.name}", inputs)
+        if difference is None:
+            return None
+        is_of_zeros = difference.before == difference.after
+        return Finding(f"{difference} {draw.name}", inputs, is_of_zeros=is_of_zeros)
 
     def _results(self, draw: Draw, inputs: Sequence[Array]) -> tuple[list[Array], list[Array]]:
         before, after = self.programs.before, self.programs.after
@@ -169,9 +179,11 @@ class _Sides:
             return interpret_fitting(module, inputs, self.name, draw.element_types)
 
 
-def _adversarial(contents: Contents) -> Sequence[Draw]:
-    """Return the adversarial draws for which results are specified."""
+def _adversarial(contents: Contents, count: int) -> Sequence[Draw]:
+    """Return the adversarial draws for which results are specified, `count` of each kind."""
     if not contents.is_tensor or contents.truncates or contents.ignores_nans:
         return ()
+    if contents.sums:
+        return SPECIAL[:count]
     of_zeros = [replace(draw, name=f"{draw.name}, in the sign of zero") for draw in ORDINARY]
-    return SPECIAL if contents.sums else (*SPECIAL, *EXTREME, *of_zeros)
+    return (*SPECIAL[:count], *EXTREME[:count], *of_zeros)

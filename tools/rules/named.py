@@ -14,9 +14,8 @@ from typing import Any
 
 from xdsl.pattern_rewriter import RewritePattern
 
-from tilewright.errors import TilewrightError, UsageError, did_you_mean
-from tilewright.frontend.source import error_of
-from tilewright.tools.rules.rule import Rule, rule_of
+from tilewright.errors import TilewrightError, UsageError, did_you_mean, one_line
+from tilewright.tools.rules.rule import Rule, line_in, rule_of
 
 
 def rules_named(text: str) -> list[Rule]:
@@ -52,7 +51,8 @@ def _of_file(path: str) -> ModuleType:
     except TilewrightError:
         raise
     except (Exception, SystemExit) as err:
-        raise error_of(err) from err
+        message = f"{type(err).__name__}: {one_line(err)}"
+        raise UsageError(message, where=line_in(path, err)) from err
     finally:
         sys.path.remove(folder)
     return module

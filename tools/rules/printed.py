@@ -11,9 +11,9 @@ from xdsl.transforms.dead_code_elimination import dce
 from tilewright.errors import counted, shortened
 from tilewright.interpreters.types import Array
 from tilewright.tools.output.minimal_diff import minimal_diff
+from tilewright.tools.rules.answer import Match, Proof
 from tilewright.tools.rules.applied import applications
 from tilewright.tools.rules.judge import Finding, Kind
-from tilewright.tools.rules.prove import Match, Proof
 from tilewright.tools.rules.rule import Rule
 from tilewright.tools.rules.shrink import can_shrink
 
@@ -71,7 +71,8 @@ def _counterexample(rule: Rule, match: Match) -> Iterator[str]:
     finding = match.judgement.finding
     assert finding is not None
     yield f"  In {match.origin}, {finding.message}"
-    after = next(a.after for a in applications(rule, match.program) if a.site == match.site)
+    applied = applications(rule, match.program.clone)
+    after = next(each.after for each in applied if each.site == match.site)
     if "raises" not in finding.message:
         dce(after)
     if can_shrink(match.program):

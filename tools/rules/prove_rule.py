@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from tilewright.tools.argument_parser import ArgumentParser
 from tilewright.tools.options.numbers import natural, number_of
 from tilewright.tools.output.progress import progress
+from tilewright.tools.rules.answer import Limits, Proof
 from tilewright.tools.rules.named import rules_named
+from tilewright.tools.rules.pdl_rules import pdl_rules
 from tilewright.tools.rules.printed import text_of, verdicts
-from tilewright.tools.rules.prove import Limits, Proof, proof_of
+from tilewright.tools.rules.prove import proof_of
 
 _DESCRIPTION = """\
 Search programs that a rewrite rule matches, apply it once, and compare both sides: with exact
@@ -37,7 +39,14 @@ def parser() -> ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    found.add_argument("rules", metavar="RULE", nargs="+", help="pattern, or file of patterns")
+    found.add_argument("rules", metavar="RULE", nargs="*", help="pattern, or file of patterns")
+    found.add_argument(
+        "--pdl",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="check the rules of a file of PDL text; may be repeated",
+    )
     found.add_argument(
         "--real",
         action="store_true",
@@ -74,8 +83,12 @@ def parser() -> ArgumentParser:
 
 def main(argv: Sequence[str]) -> int:
     """Check the rules that the arguments name; return the exit code."""
-    args = parser().parse_args(argv)
+    options = parser()
+    args = options.parse_args(argv)
     rules = [rule for text in args.rules for rule in rules_named(text)]
+    rules += [rule for path in args.pdl for rule in pdl_rules(path)]
+    if not rules:
+        options.error("a RULE or --pdl FILE is missing")
     limits = Limits(args.matches, args.programs, args.texts, args.real, args.first)
     proofs: list[Proof] = []
     for rule in rules:

@@ -2,9 +2,12 @@
 """Rewrite rules: a pattern with its name, the classes of ops that it matches, and its sites."""
 
 import inspect
+import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from traceback import extract_tb
 from types import UnionType
 from typing import Any, get_args, get_origin
 
@@ -24,6 +27,11 @@ class Rule:
     roots: tuple[type[Operation], ...]
     """Classes of ops that the pattern matches; empty for any class."""
 
+    @property
+    def pass_name(self) -> str:
+        """Name of the pass in the pattern's file; a pass has the name of its file."""
+        return type(self.pattern).__module__.rpartition(".")[2].replace("_", "-")
+
     def may_match(self, op: Operation) -> bool:
         """True if the pattern is tried at an op."""
         return isinstance(op, self.roots or Operation) and not isinstance(op, ModuleOp)
@@ -42,6 +50,27 @@ class Rule:
 def op_at(module: ModuleOp, site: int) -> Operation:
     """Return the op at a position in the order of `walk`."""
     return next(islice(module.walk(), site, None))
+
+
+def file_of(pattern: RewritePattern) -> str:
+    """Return the file in which the class of a pattern is defined; empty if there is none."""
+    module = sys.modules.get(type(pattern).__module__)
+    return getattr(module, "__file__", None) or ""
+
+
+def line_in(file: str, err: BaseException) -> str:
+    """Return the last line of a file that an exception passed, as `FILE:LINE`; empty if none."""
+    full = os.path.abspath(file)
+    lines = [each.lineno for each in extract_tb(err.__traceback__) if each.filename == full]
+    if isinstance(err, SyntaxError) and err.filename == full:
+        lines.append(err.lineno)
+    return f"{_shown(full)}:{lines[-1]}" if lines else ""
+
+
+def _shown(file: str) -> str:
+    """Return the path of a file as users write it: relative in the working folder."""
+    relative = os.path.relpath(file)
+    return file if relative.startswith("..") else relative
 
 
 def rule_of(name: str, pattern: RewritePattern) -> Rule:
