@@ -3,31 +3,16 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.tools.rules.conditions import Condition, condition
 from tilewright.tools.rules.judge import Judgement, Kind
+from tilewright.tools.rules.limits import Limits
 from tilewright.tools.rules.rule import Rule
 
 _ALIKE = 2
 """Number of matches with the same facts that are judged."""
-
-
-class Limits(NamedTuple):
-    """Limits of a search."""
-
-    matches: int = 60
-    """Number of matches that are judged."""
-    programs: int = 3000
-    """Number of random programs that are drawn."""
-    texts: int = 60
-    """Number of texts of the corpus that are read."""
-    real: bool = False
-    """True to compare functions of real numbers, without adversarial floats."""
-    first: bool = False
-    """True to stop at the first counterexample."""
 
 
 @dataclass(frozen=True)

@@ -118,10 +118,14 @@ class _Sides:
                 return found
         if exact is not None:
             return exact
-        for draw in () if self.real else _adversarial(contents, rounds(self.types)):
-            if (found := self._difference(draw, contents)) is not None:
+        draws = () if self.real else _adversarial(contents, rounds(self.types))
+        differences = (self._difference(draw, contents) for draw in draws)
+        of_zeros: Finding | None = None
+        for found in differences:
+            if found is not None and not found.is_of_zeros:
                 return found
-        return None
+            of_zeros = of_zeros or found
+        return of_zeros
 
     def _exact_difference(self, contents: Contents) -> Finding | None:
         """Return the difference for exact numbers, if it is sure; else None, and set `kind`."""

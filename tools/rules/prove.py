@@ -13,12 +13,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects.prim import Prim
-from tilewright.tools.rules.answer import Limits, Match, Proof, rank
+from tilewright.tools.rules.answer import Match, Proof, rank
 from tilewright.tools.rules.applied import applications
 from tilewright.tools.rules.corpus import programs_with
 from tilewright.tools.rules.drawn import drawn_program, draws
 from tilewright.tools.rules.facts import facts_of, is_empty
 from tilewright.tools.rules.hints import hints_of
+from tilewright.tools.rules.limits import Limits
 from tilewright.tools.rules.rule import Rule, op_at
 from tilewright.tools.rules.shrink import can_shrink, shrunk
 

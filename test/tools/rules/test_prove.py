@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.tools.rules.answer import Limits, Proof
+from tilewright.tools.rules.answer import Proof
+from tilewright.tools.rules.limits import Limits
 from tilewright.tools.rules.named import rules_named
 from tilewright.tools.rules.prove import proof_of
 from tilewright.tools.rules.rule import Rule
