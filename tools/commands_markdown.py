@@ -12,7 +12,7 @@ from textwrap import indent
 from typing import Any
 
 from tilewright.tools.cli import command_names, parser
-from tilewright.tools.options import prove_rule
+from tilewright.tools.options import lint_rules, prove_rule
 from tilewright.tools.output.markdown import code, escaped, row, table
 from tilewright.tools.output.output_path import write_text
 
@@ -30,7 +30,7 @@ mistake in the command line or in a file, 130 is Control-C.
 
 _OPT_TOOL = row("`opt-tool`", "run passes over IR, as MLIR's `mlir-opt` does")
 
-_RULE_COMMANDS = (prove_rule.parser(),)
+_RULE_COMMANDS = (prove_rule.parser(), lint_rules.parser())
 """Parsers of the commands of `opt-tool` that check rewrite rules."""
 
 _COMMON = ("--help", "--color")

@@ -52,7 +52,10 @@ Run Tilewright's and xDSL's passes over IR, and print the result. Source locatio
 comments in CUDA text take the names of PyTorch's operators, are printed with --print-debuginfo."""
 
 
-COMMANDS = {"prove-rule": "tilewright.tools.rules.prove_rule"}
+COMMANDS = {
+    "prove-rule": "tilewright.tools.rules.prove_rule",
+    "lint-rules": "tilewright.tools.rules.lint_rules",
+}
 """Modules of the commands that check rewrite rules, by the first word of the command line."""
 
 
