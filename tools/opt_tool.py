@@ -108,7 +108,10 @@ class OptTool(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         """Register the options of `xdsl-opt`, then those of `opt-tool`."""
         arg_parser.prog = "opt-tool"
-        arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
+        arg_parser.usage = (
+            "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]\n"
+            "       opt-tool prove-rule | lint-rules ..."
+        )
         super().register_all_arguments(arg_parser)
         add_options(arg_parser)
         self._parse_first(arg_parser)

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 _FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _DOTS = "..."
-_FAILURE = re.compile(r"error: |^\w+: wrong: ", re.MULTILINE)
+_FAILURE = re.compile(r"error: |^\w+: wrong: |: [1-9]\d* findings?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
