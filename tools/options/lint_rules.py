@@ -11,8 +11,8 @@ LIMITS = Limits(programs=600)
 """Default limits of the programs."""
 
 _DESCRIPTION = """\
-Find rewrite rules that never fire, are shadowed by an earlier rule, do not end, or whose result
-depends on the order in which they are applied."""
+Find rewrite rules that never fire, are shadowed by an earlier rule, do not end, or depend on the
+order in which they are applied."""
 
 _EPILOG = """\
 The patterns of a FILE are rules that are applied together, in their order. Without a FILE, the

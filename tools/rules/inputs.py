@@ -26,7 +26,7 @@ _ROUNDS = 12
 
 _FEWEST_ROUNDS = 4
 _ELEMENTS = 32
-"""Number of elements that all draws of a kind give at least, with `_ROUNDS` draws at most."""
+"""Number of elements that the draws of one kind give together, with `_ROUNDS` draws at most."""
 
 _LARGE = 4000.0
 """Factor of large ordinary floats: `exp` of most of them overflows."""
@@ -87,7 +87,7 @@ EXTREME = tuple(
 
 
 def rounds(types: Sequence[Attribute]) -> int:
-    """Return the number of adversarial draws of a kind for inputs: more for few elements."""
+    """Return the number of adversarial draws of each kind for inputs: more for few elements."""
     elements = sum(prod(shape_and_element(type)[0]) for type in types)
     return min(_ROUNDS, max(_FEWEST_ROUNDS, _ELEMENTS // max(1, elements)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ten right rules and ten subtly wrong ones are told apart, by counterexamples that are small."""
+"""Ten right rules are not refuted, and ten subtly wrong ones are, by small counterexamples."""
 
 from pathlib import Path
 
