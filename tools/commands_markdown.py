@@ -12,6 +12,7 @@ from textwrap import indent
 from typing import Any
 
 from tilewright.tools.cli import command_names, parser
+from tilewright.tools.options import lint_rules, prove_rule
 from tilewright.tools.output.markdown import code, escaped, row, table
 from tilewright.tools.output.output_path import write_text
 
@@ -29,6 +30,9 @@ mistake in the command line or in a file, 130 is Control-C.
 
 _OPT_TOOL = row("`opt-tool`", "run passes over IR, as MLIR's `mlir-opt` does")
 
+_RULE_COMMANDS = (prove_rule.parser(), lint_rules.parser())
+"""Parsers of the commands of `opt-tool` that check rewrite rules."""
+
 _COMMON = ("--help", "--color")
 """Options that all commands have."""
 
@@ -37,9 +41,14 @@ def markdown() -> str:
     """Return the text of `docs/commands.md`."""
     commands = _commands(parser())
     rows = (row(f"`tilewright {name}`", _help(commands[name])) for name in command_names())
-    listed = table(("command", "what it does"), [*rows, _OPT_TOOL])
+    listed = table(("command", "what it does"), [*rows, _OPT_TOOL, *_rows_of_rules()])
     sections = (_section(f"tilewright {name}", each) for name, each in commands.items())
-    return "\n".join([_HEAD.format(table=listed), *sections])
+    of_rules = (_section(each.prog, each) for each in _RULE_COMMANDS)
+    return "\n".join([_HEAD.format(table=listed), *sections, *of_rules])
+
+
+def _rows_of_rules() -> Iterator[str]:
+    return (row(f"`{each.prog}`", _help(each).partition(":")[0]) for each in _RULE_COMMANDS)
 
 
 def _commands(parent: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentParser]:

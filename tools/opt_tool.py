@@ -52,6 +52,13 @@ Run Tilewright's and xDSL's passes over IR, and print the result. Source locatio
 comments in CUDA text take the names of PyTorch's operators, are printed with --print-debuginfo."""
 
 
+COMMANDS = {
+    "prove-rule": "tilewright.tools.rules.prove_rule",
+    "lint-rules": "tilewright.tools.rules.lint_rules",
+}
+"""Modules of the commands that check rewrite rules, by the first word of the command line."""
+
+
 class OptTool(xDSLOptMain):
     """Driver with everything that `xdsl-opt` has, and the additions of this module's docstring."""
 
@@ -101,7 +108,10 @@ class OptTool(xDSLOptMain):
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         """Register the options of `xdsl-opt`, then those of `opt-tool`."""
         arg_parser.prog = "opt-tool"
-        arg_parser.usage = "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]"
+        arg_parser.usage = (
+            "opt-tool [FILE|-] [-p PASSES] [-t TARGET] [-o FILE] [options]\n"
+            "       opt-tool prove-rule | lint-rules ..."
+        )
         super().register_all_arguments(arg_parser)
         add_options(arg_parser)
         self._parse_first(arg_parser)
@@ -295,6 +305,13 @@ def _progress(tool: OptTool) -> AbstractContextManager[None]:
     return import_module("tilewright.tools.output.progress").progress_line()
 
 
+def _run_command(name: str, *args: str) -> int:
+    """Run a command that checks rules; its module is imported only then."""
+    code = import_module(COMMANDS[name]).main(args)
+    sys.stdout.flush()
+    return code
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """
     Run `opt-tool` with the arguments `argv`, by default those of the process; return its exit code.
@@ -302,7 +319,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     if argv is None:
         limit_memory()
+    words = sys.argv[1:] if argv is None else argv
     try:
+        if words and words[0] in COMMANDS:
+            return _run_command(*words)
         tool = OptTool(argv)
         with _progress(tool), warnings_of_one_line():
             tool.run()

@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 
 _FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _DOTS = "..."
+_FAILURE = re.compile(r"error: |^\w+: wrong: |: [1-9]\d* findings?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Command:
     @property
     def fails(self) -> bool:
         """True if the page shows a failure."""
-        return "error: " in self.shown
+        return _FAILURE.search(self.shown) is not None
 
     def shows(self, output: str) -> bool:
         """True if `output` matches the page, where dots stand for any lines."""
