@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Table of obligations: one function for each op of Kernel IR that has any.
+
+Ops that only compute values have none. Every other op is not covered: it is named and counted, and
+its kernel is not proved.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
+from xdsl.traits import is_side_effect_free
+
+from tilewright.dialects.kernel import (
+    ArriveOp,
+    AtomicOp,
+    BarrierOp,
+    ClusterArriveOp,
+    ClusterBarrierOp,
+    ClusterWaitOp,
+    CommentOp,
+    CopyAsyncOp,
+    CopyOp,
+    FuncOp,
+    IndexOp,
+    LoadMatrixOp,
+    MatrixMultiplyOp,
+    NamedBarrierOp,
+    RegistersOp,
+    RemoteOp,
+    RingAcquireOp,
+    RingCommitOp,
+    RingOp,
+    RingReleaseOp,
+    RingWaitOp,
+    SharedOp,
+    ShuffleOp,
+    TmaCopyOp,
+    UnrollOp,
+    WarpBarrierOp,
+)
+from tilewright.dialects.loop import LoadOp, PredicateOp, StoreOp
+from tilewright.proof.answer import Obligation
+from tilewright.proof.kernel.accesses import (
+    access_obligations,
+    box_obligations,
+    index_obligations,
+    loop_obligations,
+)
+from tilewright.proof.points import NotCoveredError
+
+
+def _none(op: Operation) -> Iterator[Obligation]:
+    """Yield nothing: the obligations of the op are those of other ops."""
+    yield from ()
+
+
+OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
+    FuncOp: _none,
+    scf.ForOp: loop_obligations,
+    scf.IfOp: _none,
+    scf.YieldOp: _none,
+    UnrollOp: _none,
+    IndexOp: index_obligations,
+    PredicateOp: index_obligations,
+    LoadOp: access_obligations,
+    StoreOp: access_obligations,
+    AtomicOp: access_obligations,
+    CopyOp: access_obligations,
+    CopyAsyncOp: access_obligations,
+    LoadMatrixOp: access_obligations,
+    MatrixMultiplyOp: access_obligations,
+    ArriveOp: access_obligations,
+    TmaCopyOp: box_obligations,
+    SharedOp: _none,
+    RegistersOp: _none,
+    RemoteOp: _none,
+    RingOp: _none,
+    RingAcquireOp: _none,
+    RingCommitOp: _none,
+    RingWaitOp: _none,
+    RingReleaseOp: _none,
+    BarrierOp: _none,
+    WarpBarrierOp: _none,
+    NamedBarrierOp: _none,
+    ClusterBarrierOp: _none,
+    ClusterArriveOp: _none,
+    ClusterWaitOp: _none,
+    ShuffleOp: _none,
+    CommentOp: _none,
+}
+
+
+def obligations_of(op: Operation) -> Iterator[Obligation]:
+    """Yield the obligations of an op; raises `NotCoveredError` if there are others, not in here."""
+    if (generate := OBLIGATIONS.get(type(op))) is not None:
+        yield from generate(op)
+    elif not _only_computes(op):
+        raise NotCoveredError(op.name)
+
+
+def _only_computes(op: Operation) -> bool:
+    has_memory = any(isinstance(value.type, MemRefType) for value in (*op.operands, *op.results))
+    return is_side_effect_free(op) and not op.regions and not has_memory
