@@ -93,17 +93,25 @@ def is_always(formula: Formula, ranges: Sequence[Range]) -> bool:
             return all(map(proves, parts))
         case Some(parts):
             return any(map(proves, parts))
-        case Not(NonNegative(expr)):
+        case Not(part):
+            return _is_never(part, ranges)
+
+
+def _is_never(formula: Formula, ranges: Sequence[Range]) -> bool:
+    """True if intervals refute the formula at each point; false if they do not."""
+    refutes = partial(_is_never, ranges=ranges)
+    match formula:
+        case NonNegative(expr):
             return interval(expr, ranges).high < 0
-        case Not(IsZero(expr)):
+        case IsZero(expr):
             known = interval(expr, ranges)
             return known.low > 0 or known.high < 0
-        case Not(All(parts)):
-            return any(proves(Not(part)) for part in parts)
-        case Not(Some(parts)):
-            return all(proves(Not(part)) for part in parts)
-        case Not(Not(part)):
-            return proves(part)
+        case All(parts):
+            return any(map(refutes, parts))
+        case Some(parts):
+            return all(map(refutes, parts))
+        case Not(part):
+            return is_always(part, ranges)
 
 
 def factor_of(expr: AffineExpr) -> int:

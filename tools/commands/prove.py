@@ -7,7 +7,7 @@ print those that are refuted or unknown.
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from xdsl.dialects.builtin import ModuleOp
@@ -31,6 +31,8 @@ from tilewright.tuning.known_schedules import with_known_schedules
 SCHEMA = 1
 """Version of the JSON's schema."""
 
+_BELOW_LOOP: Mapping[Level | None, str] = {Level.TILE: "Tile IR", Level.KERNEL: "Kernel IR"}
+
 
 def run(args: argparse.Namespace) -> int:
     """Print the answers, write the certificates, and return 0 if every kernel is proved, else 1."""
@@ -41,8 +43,9 @@ def run(args: argparse.Namespace) -> int:
         db = database_of(args)
         module = with_schedules(source_of(args).module(report_stage), args.schedule, target, db=db)
         scheduled = with_known_schedules(module, target, db)
-        if (level := level_of(scheduled)) in (Level.TILE, Level.KERNEL) and args.same:
-            raise UsageError(f"--same compares with Loop IR, and the file is {level.title()} IR")
+        level = level_of(scheduled)
+        if args.same and (name := _BELOW_LOOP.get(level)) is not None:
+            raise UsageError(f"--same compares with Loop IR, and the file is {name}")
         if level is Level.KERNEL:
             lowered, found = scheduled, _proved_threads(scheduled, args, report_stage)
         else:
