@@ -2,23 +2,37 @@
 """
 Numbers of ops that a thread has executed before it comes to an op.
 
-    kernel.ring_commit %ring, %0
+    kernel.ring_acquire %ring, %0
     scf.for %k ... {
-      kernel.ring_wait %ring, %k pending 0      1 + %k commits before
-      kernel.ring_commit %ring, %next           1 + %k
-    }
+      kernel.ring_wait %ring, %k pending 0      1 + min(%k, 7) acquires before
+      %next = kernel.index [%k + 1]
+      %is_step = loop.predicate [7 - %next]
+      scf.if %is_step {
+        kernel.ring_acquire %ring, %next        1 + %k acquires before
 
-Ops in a branch are counted if both branches have as many.
+A condition in a loop has to be true in the first steps and false in all others, which is an
+obligation of its own. The number of the first steps is a variable, unless all is constant.
 """
 
-from collections.abc import Callable, Iterable
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator
 
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects.kernel import UnrollOp
-from tilewright.proof.formulas import constant
+from tilewright.proof.formulas import (
+    Formula,
+    IsZero,
+    NonNegative,
+    Not,
+    Some,
+    below,
+    constant,
+    holds,
+    used_in,
+)
 from tilewright.proof.kernel.intervals import interval
 from tilewright.proof.kernel.ordering import path_to
 from tilewright.proof.kernel.points import ThreadPoint, step_of
@@ -27,54 +41,120 @@ from tilewright.proof.points import NotCoveredError
 Counted = Callable[[Operation], bool]
 """Function that is true for the ops that count."""
 
-
-def executed_before(op: Operation, at: ThreadPoint, counted: Counted) -> AffineExpr:
-    """Return the number of ops that a thread has executed before `op`, which is around `at`."""
-    total = constant(0)
-    for inner in path_to(op):
-        if isinstance(loop := inner.parent_op(), scf.ForOp):
-            each = _executed(loop.body.block.ops, at, counted)
-            total = total + _steps(loop, at.index(loop.body.block.args[0]), at, each)
-        before = inner.prev_op
-        while before is not None:
-            total = total + _executed([before], at, counted)
-            before = before.prev_op
-    return total
+_ZERO = constant(0)
 
 
-def _executed(ops: Iterable[Operation], at: ThreadPoint, counted: Counted) -> AffineExpr:
-    total = constant(0)
-    for op in ops:
-        total = total + _in(op, at, counted)
-    return total
+class Count:
+    """Number of ops of some kind that a thread has executed before it comes to a point."""
+
+    def __init__(self, at: ThreadPoint, counted: Counted):
+        self._at, self._counted = at, counted
+        self.facts = list[Formula]()
+        """Facts of the variables that were added to the point."""
+
+    def before(self, op: Operation) -> AffineExpr:
+        """Return the number before `op`, which is the op of the point or around it."""
+        total = _ZERO
+        for inner in path_to(op):
+            if isinstance(loop := inner.parent_op(), scf.ForOp):
+                counter = self._at.index(loop.body.block.args[0])
+                total = total + self._in_steps(loop, counter)
+            total = total + self._in_all(before(inner))
+        return total
+
+    def _in_all(self, ops: Iterable[Operation]) -> AffineExpr:
+        total = _ZERO
+        for op in ops:
+            total = total + self._in(op)
+        return total
+
+    def _in(self, op: Operation) -> AffineExpr:
+        match op:
+            case scf.ForOp():
+                return self._in_steps(op, self._at.index(op.ub)) if self._has_any(op) else _ZERO
+            case scf.IfOp() | UnrollOp() if self._has_any(op):
+                raise NotCoveredError(f"count of fills in {op.name}")
+            case _:
+                return constant(int(self._counted(op)))
+
+    def _has_any(self, op: Operation) -> bool:
+        return any(map(self._counted, op.walk()))
+
+    def _in_steps(self, loop: scf.ForOp, end: AffineExpr) -> AffineExpr:
+        """Return the number in the steps of a loop below `end`."""
+        if not self._has_any(loop):
+            return _ZERO
+        if step_of(loop) != 1:
+            raise NotCoveredError("count of fills in a loop with another step than 1")
+        steps = end - self._at.index(loop.lb)
+        if interval(steps, self._at.variables.ranges).low < 0:
+            raise NotCoveredError("count of fills in a loop that may have no step")
+        total = _ZERO
+        for op in loop.body.block.ops:
+            if isinstance(op, scf.IfOp) and self._has_any(op):
+                inside = _number(self._in_all(op.true_region.block.ops))
+                if any(map(self._has_any, _else_of(op))):
+                    raise NotCoveredError("count of fills in two branches")
+                total = total + self._taken(op, loop, steps) * inside
+            else:
+                total = total + steps * _number(self._in(op))
+        return total
+
+    def _taken(self, op: scf.IfOp, loop: scf.ForOp, steps: AffineExpr) -> AffineExpr:
+        """Return the number of the first `steps` of a loop in which a condition is true."""
+        first = self._first_steps(op, loop)
+        if isinstance(first, AffineConstantExpr) and isinstance(steps, AffineConstantExpr):
+            return constant(min(first.value, steps.value))
+        high = interval(steps, self._at.variables.ranges).high
+        taken = self._at.new("steps taken", high + 1)
+        self.facts += [
+            below(taken, high + 1),
+            NonNegative(steps - taken),
+            NonNegative(first - taken),
+            Some((IsZero(steps - taken), IsZero(first - taken))),
+        ]
+        return taken
+
+    def _first_steps(self, op: scf.IfOp, loop: scf.ForOp) -> AffineExpr:
+        """Return the number of all steps of a loop in which a condition is true."""
+        low, high = self._at.index(loop.lb), self._at.index(loop.ub)
+        size = interval(high - low, self._at.variables.ranges).high
+        step = self._at.new("step", size + 1)
+        condition = self._at_step(op, loop, low + step)
+        if used_in(condition) <= step.used_dims() and isinstance(high - low, AffineConstantExpr):
+            point = [0] * len(self._at.variables.names)
+            return constant(bisect(range(size), 0, key=lambda n: _fails(condition, point, n)))
+        self.facts += [
+            below(step, size + 1),
+            NonNegative(high - low - step),
+            Some((IsZero(high - low - step), Not(condition))),
+            Some((IsZero(step), self._at_step(op, loop, low + step - constant(1)))),
+        ]
+        return step
+
+    def _at_step(self, op: scf.IfOp, loop: scf.ForOp, step: AffineExpr) -> Formula:
+        return self._at.having({loop.body.block.args[0]: step}).condition(op.cond)
 
 
-def _in(op: Operation, at: ThreadPoint, counted: Counted) -> AffineExpr:
-    match op:
-        case scf.ForOp():
-            each = _executed(op.body.block.ops, at, counted)
-            return _steps(op, at.index(op.ub), at, each) if each != constant(0) else each
-        case scf.IfOp():
-            sides = [
-                _executed([inner for block in region.blocks for inner in block.ops], at, counted)
-                for region in op.regions
-            ]
-            if sides[0] != sides[1]:
-                raise NotCoveredError("count of ops in a branch")
-            return sides[0]
-        case UnrollOp() if any(map(counted, op.walk())):
-            raise NotCoveredError("count of ops in a nest without order")
-        case _:
-            return constant(int(counted(op)))
+def _fails(condition: Formula, point: list[int], step: int) -> int:
+    """Return 1 if a condition is false at a step, which is the last variable of the point."""
+    return int(not holds(condition, [*point[:-1], step]))
 
 
-def _steps(loop: scf.ForOp, end: AffineExpr, at: ThreadPoint, each: AffineExpr) -> AffineExpr:
-    """Return the number of ops in the steps of a loop below `end`, with `each` in one step."""
-    if not isinstance(each, AffineConstantExpr):
-        raise NotCoveredError("count of ops in loops that differ")
-    if each.value == 0:
-        return each
-    low = at.index(loop.lb)
-    if interval(end - low, at.variables.ranges).low < 0:
-        raise NotCoveredError("count of ops in a loop that may have no step")
-    return (end - low).ceil_div(step_of(loop)) * each.value if step_of(loop) > 1 else (end - low) * each.value
+def _number(expr: AffineExpr) -> int:
+    if not isinstance(expr, AffineConstantExpr):
+        raise NotCoveredError("count of fills in loops that differ")
+    return expr.value
+
+
+def before(op: Operation) -> Iterator[Operation]:
+    """Yield the ops before `op` in its block, the nearest first."""
+    other = op.prev_op
+    while other is not None:
+        yield other
+        other = other.prev_op
+
+
+def _else_of(op: scf.IfOp) -> Iterator[Operation]:
+    for block in op.false_region.blocks:
+        yield from block.ops

@@ -25,6 +25,7 @@ from tilewright.dialects.kernel import (
     LoadMatrixOp,
     MatrixMultiplyOp,
     RemoteOp,
+    SharedOp,
 )
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL
@@ -187,3 +188,16 @@ def places_of(op: Operation) -> Sequence[Place]:
     """Return the places that an op accesses; none for ops that access no memory."""
     found = PLACES.get(type(op))
     return () if found is None else found(op)
+
+
+def share(one: SSAValue, other: SSAValue) -> bool:
+    """True if two arrays may have common bytes of a block's shared memory."""
+    if one is other:
+        return True
+    first, second = one.owner, other.owner
+    if not isinstance(first, SharedOp) or not isinstance(second, SharedOp):
+        return False
+    if first.place is None or second.place is None:
+        return False
+    starts, stops = zip(*((each.start, each.stop) for each in (first.place, second.place)), strict=True)
+    return max(starts) < min(stops)

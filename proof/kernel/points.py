@@ -12,6 +12,7 @@ branch, `32 - %thread floordiv 8 >= 0`.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import AndIOp, ConstantOp, MaxSIOp, MinSIOp, OrIOp
@@ -63,9 +64,12 @@ class ThreadPoint:
         """
         self.variables, self._mark, self._shared_block = variables, mark, block
         self._known = dict[SSAValue, AffineExpr](known or {})
+        self._computed = dict[SSAValue, AffineExpr]()
         self.shown = dict[str, AffineExpr]()
-        self.steps = list[Formula]()
-        """Facts of the loops and branches around."""
+        self.facts = list[Formula]()
+        """Ranges and definitions of variables."""
+        self.guards = list[Formula]()
+        """Bounds of the loops around, and conditions of the branches."""
         self.is_of_data = False
         """True if an index or a condition is data."""
         self.first = [0] * len(variables.names)
@@ -82,11 +86,12 @@ class ThreadPoint:
             self._enter(parent, inner)
 
     def _counter(self, name: str, size: int, first: int = 0) -> AffineExpr:
-        expr = self.shown[f"{name}{self._mark}"] = self._variable(name, size, first)
-        self.steps.append(below(expr, size))
+        expr = self.shown[f"{name}{self._mark}"] = self.new(name, size, first)
+        self.facts.append(below(expr, size))
         return expr
 
-    def _variable(self, name: str, size: int, first: int = 0) -> AffineExpr:
+    def new(self, name: str, size: int, first: int = 0) -> AffineExpr:
+        """Return a new variable that counts from 0 below `size`."""
         self.first.append(first)
         return self.variables.new(f"{name}{self._mark}", size)
 
@@ -100,7 +105,7 @@ class ThreadPoint:
             case scf.IfOp():
                 condition = self.condition(parent.cond)
                 is_then = inner.parent is parent.true_region.block
-                self.steps.append(condition if is_then else Not(condition))
+                self.guards.append(condition if is_then else Not(condition))
             case _:
                 raise NotCoveredError(f"{parent.name} around an access")
 
@@ -108,12 +113,12 @@ class ThreadPoint:
         counter = loop.body.block.args[0]
         low, high, step = self.index(loop.lb), self.index(loop.ub), step_of(loop)
         if counter not in self._known:
-            number = self._variable(name_of(counter), self._most_steps(low, high, step))
+            number = self.new(name_of(counter), self._most_steps(low, high, step))
             is_number = step == 1 and low == constant(0)
             self._known[counter] = number if is_number else low + number * step
-            self.steps.append(NonNegative(number))
+            self.facts.append(NonNegative(number))
         expr = self.shown[f"{name_of(counter)}{self._mark}"] = self._known[counter]
-        self.steps += [NonNegative(expr - low), NonNegative(high - constant(1) - expr)]
+        self.guards += [NonNegative(expr - low), NonNegative(high - constant(1) - expr)]
 
     def _most_steps(self, low: AffineExpr, high: AffineExpr, step: int) -> int:
         """Return the largest number of steps of a loop, at least one."""
@@ -122,10 +127,14 @@ class ThreadPoint:
 
     def having(self, values: Mapping[SSAValue, AffineExpr]) -> "ThreadPoint":
         """Return this point within further loops, at given values of their counters."""
-        point = object.__new__(ThreadPoint)
-        point.__dict__.update(self.__dict__)
-        point._known = {**self._known, **values}
+        point = copy(self)
+        point._known, point._computed = {**self._known, **values}, {}
         return point
+
+    @property
+    def steps(self) -> Sequence[Formula]:
+        """All facts and guards."""
+        return [*self.facts, *self.guards]
 
     @property
     def counters(self) -> Mapping[SSAValue, AffineExpr]:
@@ -134,11 +143,13 @@ class ThreadPoint:
 
     def index(self, value: SSAValue) -> AffineExpr:
         """Return an index as an expression of the variables."""
-        if value not in self._known:
-            self._known[value] = self._computed(value)
-        return self._known[value]
+        if (known := self._known.get(value)) is not None:
+            return known
+        if value not in self._computed:
+            self._computed[value] = self._compute(value)
+        return self._computed[value]
 
-    def _computed(self, value: SSAValue) -> AffineExpr:
+    def _compute(self, value: SSAValue) -> AffineExpr:
         if isinstance(value, BlockArgument):
             raise NotCoveredError(f"index by an argument of {_parent_name(value)}")
         match op := value.owner:
@@ -166,9 +177,9 @@ class ThreadPoint:
         ends = [interval(each, self.variables.ranges) for each in (one, other)]
         low, high = choose(end.low for end in ends), choose(end.high for end in ends)
         first = choose(each.eval(self.first, ()) for each in (one, other)) - low
-        chosen = self._variable(name, high - low + 1, first) + low
+        chosen = self.new(name, high - low + 1, first) + low
         self.shown[f"{name}{self._mark}"] = chosen
-        self.steps += [
+        self.facts += [
             below(chosen - low, high - low + 1),
             *(NonNegative((each - chosen) * sign) for each in (one, other)),
             Some([IsZero(each - chosen) for each in (one, other)]),

@@ -21,7 +21,7 @@ from itertools import combinations_with_replacement
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.kernel import (
@@ -36,9 +36,9 @@ from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome, point_text
 from tilewright.proof.formulas import All, Formula, IsZero, NonNegative, Not, constant, equal, holds
-from tilewright.proof.kernel.counting import executed_before
+from tilewright.proof.kernel.counting import Count, before
 from tilewright.proof.kernel.ordering import NEVER, Pair, both, either, pairs_of, path_to
-from tilewright.proof.kernel.places import Place, places_of
+from tilewright.proof.kernel.places import Place, places_of, share
 from tilewright.proof.kernel.points import ThreadPoint
 from tilewright.proof.points import name_of
 from tilewright.proof.smtlib import script
@@ -101,26 +101,13 @@ def race_obligations(function: FuncOp) -> Iterator[Obligation]:
     """Yield an obligation for each two accesses that barriers do not always order."""
     places = [place for op in function.walk() for place in places_of(op) if place.is_shared]
     for one, other in combinations_with_replacement(places, 2):
-        if not (one.is_write or other.is_write) or not _conflict(one, other):
+        if not (one.is_write or other.is_write) or not share(one.array, other.array):
             continue
         orders = [(one, other)] if one is other else [(one, other), (other, one)]
         questions = [each for first, second in orders for each in _questions(first, second)]
         if questions:
             subject = f"{one.subject} and {other.subject}"
             yield Race("race", subject, other.op, questions)
-
-
-def _conflict(one: Place, other: Place) -> bool:
-    """True if both accesses may be to the same bytes of a block's shared memory."""
-    if one.array is other.array:
-        return True
-    first, second = one.array.owner, other.array.owner
-    if not isinstance(first, SharedOp) or not isinstance(second, SharedOp):
-        return False
-    places = first.place, second.place
-    if places[0] is None or places[1] is None:
-        return False
-    return max(each.start for each in places if each) < min(each.stop for each in places if each)
 
 
 def _questions(one: Place, other: Place) -> Iterator[Question]:
@@ -151,9 +138,9 @@ def _differ(one: Place, other: Place, pair: Pair) -> Formula:
         return is_other_thread
     if one.op is not other.op or not pair.is_one_step:
         return All(())
-    inner = [value for value in first.counters if value in second.counters]
-    steps = [(first.counters[value], second.counters[value]) for value in inner]
-    return either([is_other_thread, Not(equal(*map(list, zip(*steps, strict=True))))])
+    steps = [value for value in first.counters if isinstance(value, BlockArgument)]
+    is_one_step = equal([first.counters[v] for v in steps], [second.counters[v] for v in steps])
+    return either([is_other_thread, Not(is_one_step)])
 
 
 def _in_cluster(one: Place, other: Place, pair: Pair) -> Formula:
@@ -173,7 +160,7 @@ def _in_cluster(one: Place, other: Place, pair: Pair) -> Formula:
 
 def _in_flight(one: Place, other: Place, pair: Pair) -> Formula:
     """Return the condition that no wait before the second access is for the copies of the first."""
-    group = executed_before(one.op, pair.first, is_group)
+    group = Count(pair.first, is_group).before(one.op)
     waits = _arrived(other.op, pair.second)
     return both(Not(both([*facts, NonNegative(arrived - constant(1) - group)])) for facts, arrived in waits)
 
@@ -195,16 +182,14 @@ _Arrived = tuple[Sequence[Formula], AffineExpr]
 def _arrived(op: Operation, at: ThreadPoint) -> Iterator[_Arrived]:
     """Yield how many groups of copies have arrived after each wait before `op`."""
     for inner in path_to(op):
-        before = inner.prev_op
-        while before is not None:
-            yield from _arrived_after(before, at)
-            before = before.prev_op
+        for earlier in before(inner):
+            yield from _arrived_after(earlier, at)
 
 
 def _arrived_after(op: Operation, at: ThreadPoint) -> Iterator[_Arrived]:
     match op:
         case RingWaitOp() if _transport(op) is Transport.CP_ASYNC:
-            yield [], executed_before(op, at, is_group) - constant(op.pending.value.data)
+            yield [], Count(at, is_group).before(op) - constant(op.pending.value.data)
         case scf.ForOp() if any(isinstance(each, RingWaitOp) for each in op.body.block.ops):
             low, last = at.index(op.lb), at.index(op.ub) - constant(1)
             inside = at.having({op.body.block.args[0]: last})

@@ -42,6 +42,7 @@ from tilewright.dialects.kernel import (
     UnrollOp,
     WarpBarrierOp,
 )
+from tilewright.dialects.kernel.ring import FillOp
 from tilewright.dialects.loop import LoadOp, PredicateOp, StoreOp
 from tilewright.proof.answer import Obligation
 from tilewright.proof.kernel.accesses import (
@@ -50,6 +51,9 @@ from tilewright.proof.kernel.accesses import (
     index_obligations,
     loop_obligations,
 )
+from tilewright.proof.kernel.races import race_obligations
+from tilewright.proof.kernel.reached import reached_obligations
+from tilewright.proof.kernel.rings import fill_obligations, slot_obligations
 from tilewright.proof.points import NotCoveredError
 
 
@@ -58,8 +62,23 @@ def _none(op: Operation) -> Iterator[Obligation]:
     yield from ()
 
 
+def _function(op: FuncOp) -> Iterator[Obligation]:
+    yield from race_obligations(op)
+    yield from slot_obligations(op)
+
+
+def _fill(op: FillOp) -> Iterator[Obligation]:
+    yield from reached_obligations(op)
+    yield from fill_obligations(op)
+
+
+def _reached_access(op: Operation) -> Iterator[Obligation]:
+    yield from access_obligations(op)
+    yield from reached_obligations(op)
+
+
 OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
-    FuncOp: _none,
+    FuncOp: _function,
     scf.ForOp: loop_obligations,
     scf.IfOp: _none,
     scf.YieldOp: _none,
@@ -71,25 +90,25 @@ OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
     AtomicOp: access_obligations,
     CopyOp: access_obligations,
     CopyAsyncOp: access_obligations,
-    LoadMatrixOp: access_obligations,
-    MatrixMultiplyOp: access_obligations,
-    ArriveOp: access_obligations,
+    LoadMatrixOp: _reached_access,
+    MatrixMultiplyOp: _reached_access,
+    ArriveOp: _reached_access,
     TmaCopyOp: box_obligations,
     SharedOp: _none,
     RegistersOp: _none,
     RemoteOp: _none,
     RingOp: _none,
-    RingAcquireOp: _none,
-    RingCommitOp: _none,
-    RingWaitOp: _none,
-    RingReleaseOp: _none,
-    BarrierOp: _none,
-    WarpBarrierOp: _none,
-    NamedBarrierOp: _none,
-    ClusterBarrierOp: _none,
-    ClusterArriveOp: _none,
-    ClusterWaitOp: _none,
-    ShuffleOp: _none,
+    RingAcquireOp: _fill,
+    RingCommitOp: reached_obligations,
+    RingWaitOp: _fill,
+    RingReleaseOp: _fill,
+    BarrierOp: reached_obligations,
+    WarpBarrierOp: reached_obligations,
+    NamedBarrierOp: reached_obligations,
+    ClusterBarrierOp: reached_obligations,
+    ClusterArriveOp: reached_obligations,
+    ClusterWaitOp: reached_obligations,
+    ShuffleOp: reached_obligations,
     CommentOp: _none,
 }
 

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Obligations `reached` of ops for which threads wait: if one thread reaches the op, so do all others.
+
+    %first = loop.predicate [31 - %t] : i1
+    scf.if %first {
+      kernel.barrier      refuted in a block of 64 threads: %t = 0, %t' = 32
+    }
+
+A barrier waits for the threads of the block, a shuffle and a matrix instruction for the lanes of
+the warp, and a named barrier for the threads with its id, which have to be as many as it counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tilewright.dialects.kernel import (
+    ArriveOp,
+    LoadMatrixOp,
+    MatrixMultiplyOp,
+    NamedBarrierOp,
+    ShuffleOp,
+    WarpBarrierOp,
+    function_of,
+)
+from tilewright.dialects.target import WARP_SIZE
+from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
+from tilewright.proof.formulas import All, Formula, IsZero, Variables
+from tilewright.proof.kernel.intervals import IntervalClaim
+from tilewright.proof.kernel.points import ThreadPoint, surroundings
+from tilewright.proof.solver import Solver
+
+_OF_WARPS = (WarpBarrierOp, ShuffleOp, LoadMatrixOp, MatrixMultiplyOp)
+
+
+def reached_obligations(op: Operation) -> Iterator[Obligation]:
+    """Yield that all threads for which `op` waits reach it, if one does."""
+    if isinstance(op, NamedBarrierOp):
+        yield Group("reached", "threads of a named barrier", op)
+    if len(surroundings(op)) < 2:  # directly in the kernel
+        return
+    variables = Variables()
+    first = ThreadPoint(variables, op)
+    common = {value: expr for value, expr in first.counters.items() if _is_common(value)}
+    second = ThreadPoint(variables, op, "'", common, first.block)
+    yield IntervalClaim(
+        *("reached", f"threads at {op.name}", op),
+        variables=variables,
+        steps=[*first.steps, *second.facts],
+        given=_together(op, first, second),
+        claim=All(second.guards),
+        shown={**first.shown, **second.shown},
+        is_of_data=first.is_of_data or second.is_of_data,
+        first=[*first.first, *second.first[len(first.first) :]],
+    )
+
+
+def _is_common(value: SSAValue) -> bool:
+    """True if an index or a condition is the same in all threads that are compared."""
+    return isinstance(value, BlockArgument) or isinstance(value.owner, ArriveOp)
+
+
+def _together(op: Operation, first: ThreadPoint, second: ThreadPoint) -> list[Formula]:
+    """Return the conditions under which one thread waits for the other."""
+    if isinstance(op, NamedBarrierOp):
+        return [IsZero(first.index(op.id) - second.index(op.id))]
+    if isinstance(op, _OF_WARPS):
+        return [IsZero(first.thread // WARP_SIZE - second.thread // WARP_SIZE)]
+    return []
+
+
+@dataclass(frozen=True)
+class Group(Obligation):
+    """Statement that a named barrier counts the threads with its id; all threads are tried."""
+
+    def decide(self, solver: Solver) -> Answer:
+        assert isinstance(self.op, NamedBarrierOp)
+        variables = Variables()
+        at = ThreadPoint(variables, self.op)
+        number, threads = at.index(self.op.id), function_of(self.op).block.value.data
+        if not number.used_dims() <= at.thread.used_dims():
+            return Answer(Outcome.UNKNOWN, "the id depends on more than the thread")
+        point = [0] * len(variables.names)
+        (position,) = at.thread.used_dims()
+        ids = Counter(
+            number.eval([*point[:position], thread, *point[position + 1 :]], ())
+            for thread in range(threads)
+        )
+        for name, count in ids.items():
+            if count != (expected := self.op.threads.value.data):
+                reason = f"{count} threads have the id {name}, the barrier counts {expected}"
+                return Answer(Outcome.REFUTED, reason)
+        return PROVED
