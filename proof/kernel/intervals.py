@@ -94,12 +94,12 @@ def is_always(formula: Formula, ranges: Sequence[Range]) -> bool:
         case Some(parts):
             return any(map(proves, parts))
         case Not(part):
-            return _is_never(part, ranges)
+            return is_never(part, ranges)
 
 
-def _is_never(formula: Formula, ranges: Sequence[Range]) -> bool:
+def is_never(formula: Formula, ranges: Sequence[Range]) -> bool:
     """True if intervals refute the formula at each point; false if they do not."""
-    refutes = partial(_is_never, ranges=ranges)
+    refutes = partial(is_never, ranges=ranges)
     match formula:
         case NonNegative(expr):
             return interval(expr, ranges).high < 0

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, Operation
-from xdsl.ir.affine import AffineConstantExpr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from tilewright.dialects.kernel import (
     ArriveOp,
@@ -92,6 +92,12 @@ def pairs_of(first: Operation, second: Operation, *, is_of_cluster: bool = False
         yield case.pair(case.loops[:at], loop)
 
 
+def unordered_at_end(op: Operation, at: ThreadPoint) -> Formula:
+    """Return the condition that no barrier of the cluster is between an op and the kernel's end."""
+    case = _Case(op, op, is_of_cluster=True)
+    return both(case.leaving(0, at, _Barriers(at, at, is_of_cluster=True), None))
+
+
 class _Case:
     """Two ops of a kernel, and the blocks of ops that contain both."""
 
@@ -113,9 +119,7 @@ class _Case:
     @property
     def is_in_order(self) -> bool:
         """True if the first op may precede the second one in one step of all loops around both."""
-        one, other = (
-            path[self._innermost] for path in (self._above_first, self._above_second)
-        )
+        one, other = (path[self._innermost] for path in (self._above_first, self._above_second))
         return one is other or one.is_before_in_block(other)
 
     def pair(self, at_one_step: Sequence[scf.ForOp], wraps: scf.ForOp | None) -> Pair:
@@ -126,7 +130,7 @@ class _Case:
         variables = Variables()
         first = ThreadPoint(variables, self._first)
         counters = [loop.body.block.args[0] for loop in at_one_step]
-        known = {counter: first.index(counter) for counter in counters}
+        known: dict[SSAValue, AffineExpr] = {each: first.index(each) for each in counters}
         block = None if self._is_of_cluster else first.block
         second = ThreadPoint(variables, self._second, "'", known, block)
         barriers = _Barriers(first, second, self._is_of_cluster)
@@ -138,7 +142,7 @@ class _Case:
         outer = next(n for n, op in enumerate(self._above_first) if op.parent_op() is wraps)
         unordered = both(
             [
-                *self._leaving(outer, first, barriers, None),
+                *self.leaving(outer, first, barriers, None),
                 *self._entering(outer, second, barriers),
                 barriers.passed(_before(self._above_second[outer]), second),
                 either([is_next, barriers.passed(wraps.body.block.ops, None)]),
@@ -149,17 +153,15 @@ class _Case:
     def _between(
         self, first: ThreadPoint, second: ThreadPoint, barriers: "_Barriers"
     ) -> Iterator[Formula]:
-        one, other = (
-            path[self._innermost] for path in (self._above_first, self._above_second)
-        )
+        one, other = (path[self._innermost] for path in (self._above_first, self._above_second))
         if one is not other:  # else both are in one op, or in two branches
-            yield from self._leaving(self._innermost, first, barriers, other)
+            yield from self.leaving(self._innermost, first, barriers, other)
             yield from self._entering(self._innermost, second, barriers)
 
-    def _leaving(
+    def leaving(
         self, outer: int, at: ThreadPoint, barriers: "_Barriers", until: Operation | None
     ) -> Iterator[Formula]:
-        """Yield the conditions of all that runs after the first op, to the op `until` or the end."""
+        """Yield the conditions of all that runs after the first op, up to the op `until`."""
         for position in range(len(self._above_first) - 1, outer, -1):
             op = self._above_first[position]
             yield barriers.passed(_after(op), at)

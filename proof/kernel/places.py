@@ -199,5 +199,4 @@ def share(one: SSAValue, other: SSAValue) -> bool:
         return False
     if first.place is None or second.place is None:
         return False
-    starts, stops = zip(*((each.start, each.stop) for each in (first.place, second.place)), strict=True)
-    return max(starts) < min(stops)
+    return max(first.place.start, second.place.start) < min(first.place.stop, second.place.stop)

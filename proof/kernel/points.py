@@ -21,7 +21,14 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.axes import Access
-from tilewright.dialects.kernel import BlockIdOp, FuncOp, IndexOp, ThreadIdOp, UnrollOp
+from tilewright.dialects.kernel import (
+    ArriveOp,
+    BlockIdOp,
+    FuncOp,
+    IndexOp,
+    ThreadIdOp,
+    UnrollOp,
+)
 from tilewright.dialects.loop import PredicateOp, ToIndexOp
 from tilewright.proof.formulas import (
     All,
@@ -216,7 +223,8 @@ class ThreadPoint:
 
     def _truth(self, value: SSAValue) -> Formula:
         if value not in self._known:
-            self.is_of_data = True
+            # Blocks arrive in any order, therefore any block may be the last.
+            self.is_of_data |= not isinstance(value.owner, ArriveOp)
             self._known[value] = self._counter(name_of(value), 2, first=1)
         return Not(IsZero(self._known[value]))
 

@@ -20,27 +20,42 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.kernel import (
     FuncOp,
+    RemoteOp,
     RingCommitOp,
     RingWaitOp,
-    SharedOp,
-    TmaCopyOp,
 )
 from tilewright.dialects.kernel.ring import FillOp, RingType
-from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome, point_text
-from tilewright.proof.formulas import All, Formula, IsZero, NonNegative, Not, constant, equal, holds
+from tilewright.proof.formulas import (
+    All,
+    Formula,
+    IsZero,
+    NonNegative,
+    Not,
+    Variables,
+    constant,
+    equal,
+    holds,
+)
 from tilewright.proof.kernel.counting import Count, before
-from tilewright.proof.kernel.ordering import NEVER, Pair, both, either, pairs_of, path_to
+from tilewright.proof.kernel.intervals import IntervalClaim, is_never
+from tilewright.proof.kernel.ordering import (
+    NEVER,
+    Pair,
+    both,
+    either,
+    pairs_of,
+    path_to,
+    unordered_at_end,
+)
 from tilewright.proof.kernel.places import Place, places_of, share
 from tilewright.proof.kernel.points import ThreadPoint
-from tilewright.proof.points import name_of
 from tilewright.proof.smtlib import script
 from tilewright.proof.solver import Solver
 
@@ -108,6 +123,20 @@ def race_obligations(function: FuncOp) -> Iterator[Obligation]:
         if questions:
             subject = f"{one.subject} and {other.subject}"
             yield Race("race", subject, other.op, questions)
+    yield from map(_before_end, (place for place in places if place.is_remote))
+
+
+def _before_end(place: Place) -> Obligation:
+    """Return the obligation that a block does not end while another one reads its memory."""
+    at = ThreadPoint(Variables(), place.op)
+    return IntervalClaim(
+        *("race", f"{place.subject} before its block ends", place.op),
+        variables=at.variables,
+        steps=[*at.steps, *place.facts(at)],
+        claim=Not(unordered_at_end(place.op, at)),
+        shown=at.shown,
+        first=at.first,
+    )
 
 
 def _questions(one: Place, other: Place) -> Iterator[Question]:
@@ -125,7 +154,8 @@ def _questions(one: Place, other: Place) -> Iterator[Question]:
         apart = _differ(one, other, pair)
         facts = [*one.facts(first), *other.facts(second)]
         formulas = [*pair.facts, *facts, *common, apart, unordered]
-        yield Question(pair, [*first.steps, *second.steps, *formulas], mine)
+        if not any(is_never(formula, first.variables.ranges) for formula in formulas):
+            yield Question(pair, [*first.steps, *second.steps, *formulas], mine)
 
 
 def _differ(one: Place, other: Place, pair: Pair) -> Formula:
@@ -152,8 +182,8 @@ def _in_cluster(one: Place, other: Place, pair: Pair) -> Formula:
     conditions.append(IsZero(first.block // size - second.block // size))
     conditions.append(Not(IsZero(first.block - second.block)))
     for place, mine, theirs in ((one, first, second), (other, second, first)):
-        if place.is_remote:
-            rank = mine.index(place.memref.owner.rank)
+        if isinstance(remote := place.memref.owner, RemoteOp):
+            rank = mine.index(remote.rank)
             conditions.append(IsZero(rank % size - theirs.block % size))
     return All(tuple(conditions))
 
@@ -161,8 +191,10 @@ def _in_cluster(one: Place, other: Place, pair: Pair) -> Formula:
 def _in_flight(one: Place, other: Place, pair: Pair) -> Formula:
     """Return the condition that no wait before the second access is for the copies of the first."""
     group = Count(pair.first, is_group).before(one.op)
-    waits = _arrived(other.op, pair.second)
-    return both(Not(both([*facts, NonNegative(arrived - constant(1) - group)])) for facts, arrived in waits)
+    return both(
+        Not(both([*facts, NonNegative(arrived - constant(1) - group)]))
+        for facts, arrived in _arrived(other.op, pair.second)
+    )
 
 
 def is_group(op: Operation) -> bool:

@@ -7,7 +7,8 @@ Obligations `ring`: fills of a ring are counted, and each is read in its slot wh
 * A slot is acquired after the release of its previous fill.
 * Copies of a fill go to the slot `count mod depth`.
 * A slot is read between the wait for its fill and the release.
-* TMA: a wait is for a fill that was acquired before, and the boxes of a fill have its bytes.
+* A wait is for a fill that was committed before. With TMA, the fill was also acquired, and its
+  boxes have the bytes of the ring.
 
 Groups of `cp.async` copies, and the barriers that order them, are subject of obligation `race`.
 """
@@ -74,19 +75,20 @@ class _Fill:
 
 
 def fill_obligations(op: FillOp) -> Iterator[Obligation]:
-    """Yield the obligations of a wait, a release or an acquire."""
+    """Yield the obligations of an op that concerns a fill."""
     fill, name = _Fill(op.ring, op), name_of(op.ring)
     count, kind = fill.at.index(op.count), type(op)
-    verb = op.name.removeprefix("kernel.ring_")
     by_tma = _type(op.ring).transport.data is Transport.TMA
-    if by_tma or not isinstance(op, RingAcquireOp):
+    if isinstance(op, RingCommitOp):
+        yield _committed(op)
+    elif by_tma or not isinstance(op, RingAcquireOp):
         earlier = fill.number(kind)
-        subject = f"order of each {verb} of {name}"
+        subject = f"order of each {_verb(kind)} of {name}"
         yield fill.claim(subject, IsZero(count - earlier), count=count, earlier=earlier)
     if isinstance(op, RingAcquireOp):
         yield from _acquired(op)
-    if isinstance(op, RingWaitOp) and by_tma:
-        yield _awaited(op)
+    if isinstance(op, RingWaitOp):
+        yield from _awaited(op)
 
 
 def _acquired(op: RingAcquireOp) -> Iterator[Obligation]:
@@ -113,13 +115,30 @@ def _monotone(branch: scf.IfOp, name: str) -> Iterator[Obligation]:
     yield fill.claim(f"no gap between fills of {name}", at.condition(branch.cond))
 
 
-def _awaited(op: RingWaitOp) -> Obligation:
-    """Return the obligation that the fill of a wait was acquired before."""
+def _committed(op: RingCommitOp) -> Obligation:
+    """
+    Return the obligation that a commit leaves out no fill. Commits without copies may come between
+    those of fills.
+    """
     fill = _Fill(op.ring, op)
-    count, acquired = fill.at.index(op.count), fill.number(RingAcquireOp)
-    is_coming = NonNegative(acquired - constant(1) - count)
-    subject = f"fill of {name_of(op.ring)} is awaited"
-    return fill.claim(subject, is_coming, count=count, acquired=acquired)
+    count, committed = fill.at.index(op.count), fill.number(RingCommitOp)
+    subject = f"order of each commit of {name_of(op.ring)}"
+    return fill.claim(subject, NonNegative(committed - count), count=count, committed=committed)
+
+
+def _awaited(op: RingWaitOp) -> Iterator[Obligation]:
+    """Yield that the fill of a wait was acquired, if TMA brings it, and committed before."""
+    by_tma = _type(op.ring).transport.data is Transport.TMA
+    for kind in (RingAcquireOp, RingCommitOp) if by_tma else (RingCommitOp,):
+        fill = _Fill(op.ring, op)
+        count, earlier = fill.at.index(op.count), fill.number(kind)
+        verb, is_earlier = _verb(kind), NonNegative(earlier - constant(1) - count)
+        subject = f"{verb} before each wait of {name_of(op.ring)}"
+        yield fill.claim(subject, is_earlier, count=count, earlier=earlier)
+
+
+def _verb(kind: type[FillOp]) -> str:
+    return kind.name.removeprefix("kernel.ring_")
 
 
 @dataclass(frozen=True)
@@ -128,7 +147,8 @@ class Bytes(Obligation):
 
     def decide(self, solver: Solver) -> Answer:
         assert isinstance(self.op, RingAcquireOp)
-        assert isinstance(ring := self.op.ring.owner, RingOp)
+        ring = self.op.ring.owner
+        assert isinstance(ring, RingOp)
         copies = [*_copies_after(self.op)]
         brought = sum(
             prod(int(extent) for extent in copy.box.get_values())

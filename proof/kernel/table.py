@@ -99,7 +99,7 @@ OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
     RemoteOp: _none,
     RingOp: _none,
     RingAcquireOp: _fill,
-    RingCommitOp: reached_obligations,
+    RingCommitOp: _fill,
     RingWaitOp: _fill,
     RingReleaseOp: _fill,
     BarrierOp: reached_obligations,
