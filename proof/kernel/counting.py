@@ -59,10 +59,11 @@ class Count:
             if isinstance(loop := inner.parent_op(), scf.ForOp):
                 counter = self._at.index(loop.body.block.args[0])
                 total = total + self._in_steps(loop, counter)
-            total = total + self._in_all(before(inner))
+            total = total + self.in_all(before(inner))
         return total
 
-    def _in_all(self, ops: Iterable[Operation]) -> AffineExpr:
+    def in_all(self, ops: Iterable[Operation]) -> AffineExpr:
+        """Return the number in some ops, which are all executed."""
         total = _ZERO
         for op in ops:
             total = total + self._in(op)
@@ -92,7 +93,7 @@ class Count:
         total = _ZERO
         for op in loop.body.block.ops:
             if isinstance(op, scf.IfOp) and self._has_any(op):
-                inside = _number(self._in_all(op.true_region.block.ops))
+                inside = _number(self.in_all(op.true_region.block.ops))
                 if any(map(self._has_any, _else_of(op))):
                     raise NotCoveredError("count of fills in two branches")
                 total = total + self._taken(op, loop, steps) * inside

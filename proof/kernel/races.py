@@ -15,7 +15,7 @@ between them. A `copy_async` writes at any time until a wait for its group of co
 also races with its own thread.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
@@ -124,6 +124,7 @@ def race_obligations(function: FuncOp) -> Iterator[Obligation]:
             subject = f"{one.subject} and {other.subject}"
             yield Race("race", subject, other.op, questions)
     yield from map(_before_end, (place for place in places if place.is_remote))
+    yield from map(_arrives, (place for place in places if place.is_async))
 
 
 def _before_end(place: Place) -> Obligation:
@@ -134,6 +135,22 @@ def _before_end(place: Place) -> Obligation:
         variables=at.variables,
         steps=[*at.steps, *place.facts(at)],
         claim=Not(unordered_at_end(place.op, at)),
+        shown=at.shown,
+        first=at.first,
+    )
+
+
+def _arrives(place: Place) -> Obligation:
+    """Return the obligation that a copy arrives before the kernel ends."""
+    at = ThreadPoint(Variables(), place.op)
+    ops = path_to(place.op)[0].parent
+    assert ops is not None
+    waits = (arrived for op in reversed([*ops.ops]) for arrived in _arrived_after(op, at))
+    return IntervalClaim(
+        *("race", f"{place.subject} before the kernel ends", place.op),
+        variables=at.variables,
+        steps=at.steps,
+        claim=Not(_none_for(Count(at, is_group).before(place.op), waits)),
         shown=at.shown,
         first=at.first,
     )
@@ -191,9 +208,13 @@ def _in_cluster(one: Place, other: Place, pair: Pair) -> Formula:
 def _in_flight(one: Place, other: Place, pair: Pair) -> Formula:
     """Return the condition that no wait before the second access is for the copies of the first."""
     group = Count(pair.first, is_group).before(one.op)
+    return _none_for(group, _arrived(other.op, pair.second))
+
+
+def _none_for(group: AffineExpr, waits: Iterable["_Arrived"]) -> Formula:
+    """Return the condition that no wait is for a group of copies."""
     return both(
-        Not(both([*facts, NonNegative(arrived - constant(1) - group)]))
-        for facts, arrived in _arrived(other.op, pair.second)
+        Not(both([*facts, NonNegative(arrived - constant(1) - group)])) for facts, arrived in waits
     )
 
 

@@ -13,7 +13,7 @@ Obligations `ring`: fills of a ring are counted, and each is read in its slot wh
 Groups of `cp.async` copies, and the barriers that order them, are subject of obligation `race`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -53,10 +53,10 @@ class _Fill:
         self.at = ThreadPoint(Variables(), op)
         self.facts, self.given = list[Formula](), list[Formula]()
 
-    def number(self, kind: type[FillOp]) -> AffineExpr:
-        """Return how many ops of a kind this thread has executed for the ring before."""
+    def number(self, kind: type[FillOp], ops: Iterable[Operation] | None = None) -> AffineExpr:
+        """Return how many ops of a kind this thread has executed for the ring before, or in ops."""
         count = Count(self.at, lambda op: isinstance(op, kind) and op.ring is self.ring)
-        number = count.before(self.op)
+        number = count.before(self.op) if ops is None else count.in_all(ops)
         self.facts += count.facts
         return number
 
@@ -186,6 +186,10 @@ def slot_obligations(function: FuncOp) -> Iterator[Obligation]:
     for op in boxes:
         slot = [AffineExpr.dimension(0)], [op.slot]
         yield _filled(_Fill(op.ring, op), slot, op.count, op.target)
+        if len([op for op in path_to(op) if isinstance(op, scf.ForOp)]) < 2:
+            yield _before_commit(op)
+    for ring in dict.fromkeys(op.ring for op in boxes):
+        yield _all_awaited(function, ring)
     for place in places:
         if not place.is_write and place.array in rings:
             yield _read(place, rings[place.array])
@@ -221,6 +225,23 @@ def _filled(fill: _Fill, access: Access, count: SSAValue, slab: SSAValue) -> Obl
     return fill.claim(f"slot of a write to {name_of(slab)}", claim, slot=slot, count=number)
 
 
+def _before_commit(op: TmaCopyOp) -> Obligation:
+    """Return the obligation that a box is copied before the commit of its fill, in one loop."""
+    fill = _Fill(op.ring, op)
+    count, committed = fill.at.index(op.count), fill.number(RingCommitOp)
+    subject = f"commit after the box of {name_of(op.target)}"
+    return fill.claim(subject, NonNegative(count - committed), count=count, committed=committed)
+
+
+def _all_awaited(function: FuncOp, ring: SSAValue) -> Obligation:
+    """Return the obligation that all fills of TMA have arrived when the kernel ends."""
+    assert isinstance(ring.owner, RingOp)
+    fill, ops = _Fill(ring, ring.owner), function.body.block.ops
+    acquired, awaited = (fill.number(kind, ops) for kind in (RingAcquireOp, RingWaitOp))
+    subject = f"all fills of {name_of(ring)} are awaited"
+    return fill.claim(subject, IsZero(acquired - awaited), acquired=acquired, awaited=awaited)
+
+
 def _read(place: Place, ring: SSAValue) -> Obligation:
     """Return the obligation that a slot is read between the wait for its fill and the release."""
     fill, depth = _Fill(ring, place.op), _depth(ring)
@@ -241,10 +262,13 @@ def _after_boxes(place: Place, boxes: Sequence[TmaCopyOp]) -> Iterator[Obligatio
     for ring in dict.fromkeys(op.ring for op in found):
         last = max(_position(op) for op in found if op.ring is ring)
         fill = _Fill(ring, place.op)
-        acquired, awaited = fill.number(RingAcquireOp), fill.number(RingWaitOp)
-        is_later = IsZero(acquired - awaited) if last < _position(place.op) else Some(())
         subject = f"{place.subject} after all fills of {name_of(ring)}"
-        yield fill.claim(subject, is_later, acquired=acquired, awaited=awaited)
+        if last >= _position(place.op):
+            yield fill.claim(subject, Some(()))
+            continue
+        acquired, awaited = fill.number(RingAcquireOp), fill.number(RingWaitOp)
+        are_awaited = IsZero(acquired - awaited)
+        yield fill.claim(subject, are_awaited, acquired=acquired, awaited=awaited)
 
 
 def _position(op: Operation) -> int:
