@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Check of passes by proofs (`--check=prove`): after each pass, the kernels of Tile IR and Kernel IR
-that it changed are proved; those of Tile IR are compared with the loop nests that they were made of.
+that it changed are proved. Kernels of Tile IR are compared with the loop nests that they were made
+of.
 """
 
 import sys

@@ -57,7 +57,7 @@ DAMAGED = {
     ),
     "reads the slot after": (
         *("%s[%k mod 3, ", "%s[(%k + 1) mod 3, "),
-        *X,
+        *("ring", "slot of a read of %s", "%k = 2, slot = 0, awaited = 3, released = 2"),
     ),
     "fills the slot that is read": (
         *("to %s[%next mod 3, %t]", "to %s[%k mod 3, %t]"),
