@@ -48,9 +48,8 @@ class Count:
     """Number of ops of some kind that a thread has executed before it comes to a point."""
 
     def __init__(self, at: ThreadPoint, counted: Counted):
+        """Count at a point; variables that the number needs are added to the point."""
         self._at, self._counted = at, counted
-        self.facts = list[Formula]()
-        """Facts of the variables that were added to the point."""
 
     def before(self, op: Operation) -> AffineExpr:
         """Return the number before `op`, which is the op of the point or around it."""
@@ -58,7 +57,7 @@ class Count:
         for inner in path_to(op):
             if isinstance(loop := inner.parent_op(), scf.ForOp):
                 counter = self._at.index(loop.body.block.args[0])
-                total = total + self._in_steps(loop, counter)
+                total = total + self._in_steps(loop, counter - self._at.index(loop.lb))
             total = total + self.in_all(before(inner))
         return total
 
@@ -72,7 +71,7 @@ class Count:
     def _in(self, op: Operation) -> AffineExpr:
         match op:
             case scf.ForOp():
-                return self._in_steps(op, self._at.index(op.ub)) if self._has_any(op) else _ZERO
+                return self._in_steps(op, self._all_steps(op)) if self._has_any(op) else _ZERO
             case scf.IfOp() | UnrollOp() if self._has_any(op):
                 raise NotCoveredError(f"count of fills in {op.name}")
             case _:
@@ -81,15 +80,27 @@ class Count:
     def _has_any(self, op: Operation) -> bool:
         return any(map(self._counted, op.walk()))
 
-    def _in_steps(self, loop: scf.ForOp, end: AffineExpr) -> AffineExpr:
-        """Return the number in the steps of a loop below `end`."""
+    def _all_steps(self, loop: scf.ForOp) -> AffineExpr:
+        """Return the number of steps of a loop, which may have none."""
+        steps = self._at.index(loop.ub) - self._at.index(loop.lb)
+        known = interval(steps, self._at.variables.ranges)
+        if known.low >= 0:
+            return steps
+        size = max(known.high, 0) + 1
+        taken = self._at.new("steps", size)
+        self._at.facts += [
+            below(taken, size),
+            NonNegative(taken - steps),
+            Some((IsZero(taken), IsZero(taken - steps))),
+        ]
+        return taken
+
+    def _in_steps(self, loop: scf.ForOp, steps: AffineExpr) -> AffineExpr:
+        """Return the number in the first steps of a loop."""
         if not self._has_any(loop):
             return _ZERO
         if step_of(loop) != 1:
             raise NotCoveredError("count of fills in a loop with another step than 1")
-        steps = end - self._at.index(loop.lb)
-        if interval(steps, self._at.variables.ranges).low < 0:
-            raise NotCoveredError("count of fills in a loop that may have no step")
         total = _ZERO
         for op in loop.body.block.ops:
             if isinstance(op, scf.IfOp) and self._has_any(op):
@@ -108,7 +119,7 @@ class Count:
             return constant(min(first.value, steps.value))
         high = interval(steps, self._at.variables.ranges).high
         taken = self._at.new("steps taken", high + 1)
-        self.facts += [
+        self._at.facts += [
             below(taken, high + 1),
             NonNegative(steps - taken),
             NonNegative(first - taken),
@@ -125,7 +136,7 @@ class Count:
         if used_in(condition) <= step.used_dims() and isinstance(high - low, AffineConstantExpr):
             point = [0] * len(self._at.variables.names)
             return constant(bisect(range(size), 0, key=lambda n: _fails(condition, point, n)))
-        self.facts += [
+        self._at.facts += [
             below(step, size + 1),
             NonNegative(high - low - step),
             Some((IsZero(high - low - step), Not(condition))),

@@ -95,6 +95,10 @@ def pairs_of(first: Operation, second: Operation, *, is_of_cluster: bool = False
 def unordered_at_end(op: Operation, at: ThreadPoint) -> Formula:
     """Return the condition that no barrier of the cluster is between an op and the kernel's end."""
     case = _Case(op, op, is_of_cluster=True)
+    rest = [after for inner in reversed(path_to(op)) for after in _after(inner)]
+    kinds = [type(after) for after in rest if isinstance(after, ClusterArriveOp | ClusterWaitOp)]
+    if kinds[:2] == [ClusterArriveOp, ClusterWaitOp]:
+        return NEVER
     return both(case.leaving(0, at, _Barriers(at, at, is_of_cluster=True), None))
 
 

@@ -130,11 +130,12 @@ def race_obligations(function: FuncOp) -> Iterator[Obligation]:
 def _before_end(place: Place) -> Obligation:
     """Return the obligation that a block does not end while another one reads its memory."""
     at = ThreadPoint(Variables(), place.op)
+    facts, may_end = place.facts(at), unordered_at_end(place.op, at)
     return IntervalClaim(
         *("race", f"{place.subject} before its block ends", place.op),
         variables=at.variables,
-        steps=[*at.steps, *place.facts(at)],
-        claim=Not(unordered_at_end(place.op, at)),
+        steps=[*at.steps, *facts],
+        claim=Not(may_end),
         shown=at.shown,
         first=at.first,
     )
@@ -146,11 +147,12 @@ def _arrives(place: Place) -> Obligation:
     ops = path_to(place.op)[0].parent
     assert ops is not None
     waits = (arrived for op in reversed([*ops.ops]) for arrived in _arrived_after(op, at))
+    is_in_flight = _none_for(Count(at, is_group).before(place.op), waits)
     return IntervalClaim(
         *("race", f"{place.subject} before the kernel ends", place.op),
         variables=at.variables,
         steps=at.steps,
-        claim=Not(_none_for(Count(at, is_group).before(place.op), waits)),
+        claim=Not(is_in_flight),
         shown=at.shown,
         first=at.first,
     )

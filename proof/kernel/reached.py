@@ -14,11 +14,15 @@ the warp, and a named barrier for the threads with its id, which have to be as m
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
+from xdsl.dialects import scf
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.kernel import (
     ArriveOp,
+    ClusterArriveOp,
+    ClusterWaitOp,
     LoadMatrixOp,
     MatrixMultiplyOp,
     NamedBarrierOp,
@@ -28,9 +32,10 @@ from tilewright.dialects.kernel import (
 )
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
-from tilewright.proof.formulas import All, Formula, IsZero, Variables
+from tilewright.proof.formulas import All, Formula, IsZero, Not, Some, Variables
 from tilewright.proof.kernel.intervals import IntervalClaim
 from tilewright.proof.kernel.points import ThreadPoint, surroundings
+from tilewright.proof.points import NotCoveredError
 from tilewright.proof.solver import Solver
 
 _OF_WARPS = (WarpBarrierOp, ShuffleOp, LoadMatrixOp, MatrixMultiplyOp)
@@ -46,11 +51,12 @@ def reached_obligations(op: Operation) -> Iterator[Obligation]:
     first = ThreadPoint(variables, op)
     common = {value: expr for value, expr in first.counters.items() if _is_common(value)}
     second = ThreadPoint(variables, op, "'", common, first.block)
+    together = _together(op, first, second)
     yield IntervalClaim(
         *("reached", f"threads at {op.name}", op),
         variables=variables,
         steps=[*first.steps, *second.facts],
-        given=_together(op, first, second),
+        given=together,
         claim=All(second.guards),
         shown={**first.shown, **second.shown},
         is_of_data=first.is_of_data or second.is_of_data,
@@ -70,6 +76,40 @@ def _together(op: Operation, first: ThreadPoint, second: ThreadPoint) -> list[Fo
     if isinstance(op, _OF_WARPS):
         return [IsZero(first.thread // WARP_SIZE - second.thread // WARP_SIZE)]
     return []
+
+
+def arrival_obligations(op: ClusterWaitOp) -> Iterator[Obligation]:
+    """Yield that each thread has arrived once when it waits for the cluster."""
+    yield from reached_obligations(op)
+    function, variables = function_of(op), Variables()
+    at = ThreadPoint(variables, op)
+    if sum(isinstance(each, ClusterWaitOp) for each in function.walk()) > 1:
+        raise NotCoveredError("several kernel.cluster_wait")
+    arrivals = [
+        _executed(each, at) for each in function.walk() if isinstance(each, ClusterArriveOp)
+    ]
+    once = [Not(All(pair)) for pair in combinations(arrivals, 2)]
+    yield IntervalClaim(
+        *("reached", "one arrival before kernel.cluster_wait", op),
+        variables=variables,
+        steps=at.steps,
+        claim=All([Some(arrivals), *once]),
+        shown=at.shown,
+        is_of_data=at.is_of_data,
+        first=at.first,
+    )
+
+
+def _executed(op: Operation, at: ThreadPoint) -> Formula:
+    """Return the condition that a thread executes an op in branches of its kernel."""
+    conditions = list[Formula]()
+    for parent, inner in surroundings(op)[:-1]:
+        if not isinstance(parent, scf.IfOp):
+            raise NotCoveredError(f"{op.name} in {parent.name}")
+        condition = at.condition(parent.cond)
+        is_then = inner.parent is parent.true_region.block
+        conditions.append(condition if is_then else Not(condition))
+    return All(conditions)
 
 
 @dataclass(frozen=True)

@@ -51,13 +51,12 @@ class _Fill:
     def __init__(self, ring: SSAValue, op: Operation):
         self.ring, self.op = ring, op
         self.at = ThreadPoint(Variables(), op)
-        self.facts, self.given = list[Formula](), list[Formula]()
+        self.given = list[Formula]()
 
     def number(self, kind: type[FillOp], ops: Iterable[Operation] | None = None) -> AffineExpr:
         """Return how many ops of a kind this thread has executed for the ring before, or in ops."""
         count = Count(self.at, lambda op: isinstance(op, kind) and op.ring is self.ring)
         number = count.before(self.op) if ops is None else count.in_all(ops)
-        self.facts += count.facts
         return number
 
     def claim(self, subject: str, claim: Formula, **shown: AffineExpr) -> Obligation:
@@ -65,7 +64,7 @@ class _Fill:
         return IntervalClaim(
             *("ring", subject, self.op),
             variables=self.at.variables,
-            steps=[*self.at.steps, *self.facts],
+            steps=self.at.steps,
             given=self.given,
             claim=claim,
             shown={**self.at.shown, **shown},

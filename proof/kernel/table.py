@@ -52,7 +52,7 @@ from tilewright.proof.kernel.accesses import (
     loop_obligations,
 )
 from tilewright.proof.kernel.races import race_obligations
-from tilewright.proof.kernel.reached import reached_obligations
+from tilewright.proof.kernel.reached import arrival_obligations, reached_obligations
 from tilewright.proof.kernel.rings import fill_obligations, slot_obligations
 from tilewright.proof.points import NotCoveredError
 
@@ -107,7 +107,7 @@ OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
     NamedBarrierOp: reached_obligations,
     ClusterBarrierOp: reached_obligations,
     ClusterArriveOp: reached_obligations,
-    ClusterWaitOp: reached_obligations,
+    ClusterWaitOp: arrival_obligations,
     ShuffleOp: reached_obligations,
     CommentOp: _none,
 }

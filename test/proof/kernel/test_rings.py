@@ -187,3 +187,26 @@ def test_a_pipeline_by_tma(old: str, new: str, subject: str, point: str):
     *_, outcome, evidence = found["ring", subject]
     assert outcome is Outcome.REFUTED
     assert point in evidence
+
+
+def test_a_loop_may_have_no_step():
+    bound = """\
+  %rest = kernel.index [%b * 4 - 1]
+  %end = arith.minsi %steps, %rest : index
+  %some = loop.predicate [%b * 4 - 3] : i1
+  scf.if %some {
+    kernel.ring_acquire %ring, %zero"""
+    text = changed(CP_ASYNC, "  kernel.ring_acquire %ring, %zero", bound)
+    text = changed(
+        text, "  kernel.ring_commit %ring, %zero", "  }\n  kernel.ring_commit %ring, %zero"
+    )
+    second = "  kernel.ring_acquire %ring, %one"
+    text = changed(text, second, f"  scf.if %some {{\n{second}")
+    text = changed(
+        text, "  kernel.ring_commit %ring, %one", "  }\n  kernel.ring_commit %ring, %one"
+    )
+    text = changed(text, "%k = %zero to %steps", "%k = %zero to %end")
+    text = changed(text, "[9 - %next]", "[9 - %next, %b * 4 - 2 - %next]")
+    assert faults(text) == []
+    early = faults(changed(text, "[%b * 4 - 3]", "[%b * 4]"))
+    assert [subject for _, subject, *_ in early] == ["write to %s before the kernel ends"] * 2
