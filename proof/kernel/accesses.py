@@ -12,7 +12,7 @@ Obligation `int` of an index or a loop: each number of which it is computed fits
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import scf
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.kernel import FuncOp, IndexOp, SharedOp, TmaCopyOp, function_of
@@ -26,6 +26,9 @@ from tilewright.proof.kernel.points import ThreadPoint, step_of
 from tilewright.proof.points import name_of
 
 _INT, _LONG = 2**31, 2**63
+
+_TENSOR_MAP = 16
+"""Alignment in bytes of the arrays that TMA copies (CUDA driver API, `cuTensorMapEncodeTiled`)."""
 
 
 def access_obligations(op: Operation) -> Iterator[Obligation]:
@@ -69,7 +72,8 @@ def _aligned(
     place: Place, at: ThreadPoint, facts: Sequence[Formula], offset: AffineExpr
 ) -> Obligation:
     """Return the obligation that the address of a vector is a multiple of its bytes."""
-    base, element = _alignment(place), size_of(place.type.element_type)
+    base = _alignment_of(place.array, function_of(place.op))
+    element = size_of(place.type.element_type)
     address = offset * element
     is_multiple = IsZero(address % place.num_bytes)
     claim = is_multiple if base % place.num_bytes == 0 else NonNegative(constant(-1))
@@ -77,11 +81,10 @@ def _aligned(
     return _claim("aligned", place, at, facts, claim, shown)
 
 
-def _alignment(place: Place) -> int:
+def _alignment_of(array: SSAValue, function: FuncOp) -> int:
     """Return the number of bytes of which the address of an array is known to be a multiple."""
-    array = place.array
     if isinstance(array, BlockArgument):
-        return function_of(place.op).alignment_of(array)
+        return function.alignment_of(array)
     return array.owner.alignment if isinstance(array.owner, SharedOp) else 1
 
 
@@ -126,18 +129,27 @@ def _ints(
 
 
 def box_obligations(op: TmaCopyOp) -> Iterator[Obligation]:
-    """Yield that a box goes to a slot of its slab, and that its first subscripts fit `int`."""
+    """
+    Yield that a box goes to a slot of its slab, that its first subscripts fit `int`, and that the
+    array is aligned as tensor maps have to be.
+    """
     at = ThreadPoint(Variables(), op)
     slot, depth = at.index(op.slot), memref_type(op.target).get_shape()[0]
     first = at.written((op.map.data.results, op.indices))
     numbers = [part for expr in first for part in (*parts_of(expr), expr)]
-    for kind, claim in (("bounds", below(slot, depth)), ("offset", All(_fit(numbers, _INT)))):
+    base = _alignment_of(op.source, function_of(op))
+    claims = {
+        "bounds": below(slot, depth),
+        "offset": All(_fit(numbers, _INT)),
+        "aligned": IsZero(constant(base % _TENSOR_MAP)),
+    }
+    for kind, claim in claims.items():
         yield IntervalClaim(
             *(kind, f"box of {name_of(op.target)}", op),
             variables=at.variables,
             steps=at.steps,
             claim=claim,
-            shown=at.shown | {"slot": slot},
+            shown=at.shown | {"slot": slot, "alignment of the array": constant(base)},
             is_of_data=at.is_of_data,
             first=at.first,
         )

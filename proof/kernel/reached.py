@@ -7,8 +7,8 @@ Obligations `reached` of ops for which threads wait: if one thread reaches the o
       kernel.barrier      refuted in a block of 64 threads: %t = 0, %t' = 32
     }
 
-A barrier waits for the threads of the block, a shuffle and a matrix instruction for the lanes of
-the warp, and a named barrier for the threads with its id, which have to be as many as it counts.
+A barrier waits for the threads of the block, a shuffle or a matrix instruction for the lanes of
+the warp. A named barrier waits for the threads with its id, which have to be as many as it counts.
 """
 
 from collections import Counter

@@ -54,7 +54,7 @@ class _Fill:
         self.given = list[Formula]()
 
     def number(self, kind: type[FillOp], ops: Iterable[Operation] | None = None) -> AffineExpr:
-        """Return how many ops of a kind this thread has executed for the ring before, or in ops."""
+        """Return the number of ops of one type for the ring: before this point, or in `ops`."""
         count = Count(self.at, lambda op: isinstance(op, kind) and op.ring is self.ring)
         number = count.before(self.op) if ops is None else count.in_all(ops)
         return number

@@ -106,7 +106,8 @@ def test_the_last_fill_has_to_arrive_before_the_kernel_ends():
 
 
 TMA = """\
-kernel.func grid 2 block 64 @sums(%x: memref<2x640xf32>) -> (%out: memref<2x64xf32>) {
+kernel.func grid 2 block 64 @sums(%x: memref<2x640xf32> {plan.align = 16 : i64})
+    -> (%out: memref<2x64xf32>) {
   %b = kernel.block_id
   %t = kernel.thread_id
   %zero = arith.constant 0 : index
@@ -142,49 +143,53 @@ kernel.func grid 2 block 64 @sums(%x: memref<2x640xf32>) -> (%out: memref<2x64xf
 DAMAGED_BOXES = {
     "wrong bytes": (
         *("bytes 256", "bytes 272"),
-        *("bytes of a fill of %ring", "boxes have 256 bytes, the fill 272"),
+        *("ring", "bytes of a fill of %ring", "boxes have 256 bytes, the fill 272"),
     ),
     "wrong slot": (
         *("%slot = kernel.index [%next mod 2]", "%slot = kernel.index [%k mod 2]"),
-        *("slot of a write to %s", "slot = 0, count = 1"),
+        *("ring", "slot of a write to %s", "slot = 0, count = 1"),
     ),
     "no release": (
         *("kernel.ring_release %ring, %k : !kernel.ring<2, tma>", ""),
-        *("free slot of %ring", "count = 2, released = 0"),
+        *("ring", "free slot of %ring", "count = 2, released = 0"),
     ),
     "wait for the fill after": (
         *("kernel.ring_wait %ring, %k ", "kernel.ring_wait %ring, %next "),
-        *("order of each wait of %ring", "count = 1, earlier = 0"),
+        *("ring", "order of each wait of %ring", "count = 1, earlier = 0"),
     ),
     "reads the slot after": (
         *("%s[%k mod 2, 63", "%s[%next mod 2, 63"),
-        *("slot of a read of %s", "%k = 1, slot = 0, awaited = 2, released = 1"),
+        *("ring", "slot of a read of %s", "%k = 1, slot = 0, awaited = 2, released = 1"),
     ),
     "one fill too many": (
         *("[9 - %next]", "[10 - %next]"),
-        *("all fills of %ring are awaited", "acquired = 11, awaited = 10"),
+        *("ring", "all fills of %ring are awaited", "acquired = 11, awaited = 10"),
+    ),
+    "array not aligned": (
+        *("plan.align = 16", "plan.align = 8"),
+        *("aligned", "box of %s", "alignment of the array = 8"),
     ),
     "acquires the wrong fill": (
         *("kernel.ring_acquire %ring, %next ", "kernel.ring_acquire %ring, %k "),
-        *("order of each acquire of %ring", "count = 0, earlier = 1"),
+        *("ring", "order of each acquire of %ring", "count = 0, earlier = 1"),
     ),
     "commits before the copy": (
         *(
             "kernel.ring_wait %ring, %k",
             "kernel.ring_commit %ring, %k : !kernel.ring<2, tma>\n    kernel.ring_wait %ring, %k",
         ),
-        *("commit after the box of %s", "count = 1, committed = 2"),
+        *("ring", "commit after the box of %s", "count = 1, committed = 2"),
     ),
 }
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "subject", "point"), DAMAGED_BOXES.values(), ids=[*DAMAGED_BOXES]
+    ("old", "new", "kind", "subject", "point"), DAMAGED_BOXES.values(), ids=[*DAMAGED_BOXES]
 )
-def test_a_pipeline_by_tma(old: str, new: str, subject: str, point: str):
+def test_a_pipeline_by_tma(old: str, new: str, kind: str, subject: str, point: str):
     found = {(each[0], each[1]): each for each in faults(changed(TMA, old, new))}
-    assert ("ring", subject) in found
-    *_, outcome, evidence = found["ring", subject]
+    assert (kind, subject) in found
+    *_, outcome, evidence = found[kind, subject]
     assert outcome is Outcome.REFUTED
     assert point in evidence
 
