@@ -53,7 +53,8 @@ from tilewright.proof.kernel.accesses import (
 )
 from tilewright.proof.kernel.races import race_obligations
 from tilewright.proof.kernel.reached import arrival_obligations, reached_obligations
-from tilewright.proof.kernel.rings import fill_obligations, slot_obligations
+from tilewright.proof.kernel.rings import fill_obligations
+from tilewright.proof.kernel.slots import slot_obligations
 from tilewright.proof.points import NotCoveredError
 
 
