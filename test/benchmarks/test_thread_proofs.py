@@ -8,6 +8,7 @@ import pytest
 import thread_proofs
 
 
+@pytest.mark.every_case
 def test_the_kernels_of_a_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     file = tmp_path / "proofs.json"
     thread_proofs.main(["--only", "rmsnorm.qwen.s32", "--bugs", "4", "--json", str(file)])
