@@ -2,7 +2,7 @@
 """Certificates: the obligations of each kernel of a module, with their answers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda import FuncOp
+from tilewright.dialects.kernel import FuncOp as FunctionOp
 from tilewright.dialects.loop import KernelOp
 from tilewright.proof.answer import Answer, Obligation, Outcome
 from tilewright.proof.ints import int_obligation
+from tilewright.proof.kernel.table import obligations_of as obligations_of_threads
 from tilewright.proof.points import NotCoveredError
 from tilewright.proof.same import same_obligations
 from tilewright.proof.solver import STEPS, Solver
@@ -69,27 +71,64 @@ def kernels_of(module: ModuleOp) -> Sequence[KernelOp]:
     return [op for op in module.ops if isinstance(op, KernelOp)]
 
 
+def functions_of(module: ModuleOp) -> Sequence[FunctionOp]:
+    """Return the kernels of a module of Kernel IR, in order."""
+    return [op for op in module.ops if isinstance(op, FunctionOp)]
+
+
 def prove_kernel(
     kernel: KernelOp,
     steps: int = STEPS,
     nest: KernelOp | None = None,
     cuda: Sequence[FuncOp] = (),
+    functions: Sequence[FunctionOp] = (),
 ) -> Certificate:
     """
     Return the certificate of a kernel; z3 gives up an obligation after `steps`. With the loop nest
-    that the kernel was made of, the kernel also has to store the values of the nest. The index
-    arithmetic of the CUDA kernels that were made of it has to fit its types.
+    that the kernel was made of, the kernel also has to store the values of the nest. The kernels of
+    Kernel IR that were made of it have obligations of their own. The index arithmetic of the CUDA
+    kernels has to fit its types.
     """
-    solver, not_covered = Solver(steps), Counter[str]()
-    answers = list[tuple[Obligation, Answer]]()
-    for op in kernel.walk():
-        try:
-            for obligation in obligations_of(op):
-                answers.append((obligation, obligation.decide(solver)))
-        except NotCoveredError as err:
-            not_covered[str(err)] += 1
+    found = _Answers(Solver(steps))
+    found.add_all(kernel, obligations_of)
+    for function in functions:
+        found.add_all(function, obligations_of_threads)
     if nest is not None:
-        same = same_obligations(kernel, nest)
-        answers += [(obligation, obligation.decide(solver)) for obligation in same]
-    answers += [(each, each.decide(solver)) for each in map(int_obligation, cuda)]
-    return Certificate(kernel.sym_name.data, answers, not_covered)
+        found.add(same_obligations(kernel, nest))
+    found.add(map(int_obligation, cuda))
+    return found.certificate(kernel.sym_name.data)
+
+
+def prove_function(function: FunctionOp, steps: int = STEPS) -> Certificate:
+    """Return the certificate of a kernel of Kernel IR."""
+    found = _Answers(Solver(steps))
+    found.add_all(function, obligations_of_threads)
+    return found.certificate(function.sym_name.data)
+
+
+class _Answers:
+    """Answers to the obligations of a kernel, as they are found."""
+
+    def __init__(self, solver: Solver):
+        self._solver = solver
+        self._answers = list[tuple[Obligation, Answer]]()
+        self._not_covered = Counter[str]()
+
+    def add_all(
+        self, kernel: Operation, generate: Callable[[Operation], Iterator[Obligation]]
+    ) -> None:
+        """Decide the obligations of each op of a kernel."""
+        for op in kernel.walk():
+            try:
+                self.add(generate(op))
+            except NotCoveredError as err:
+                self._not_covered[str(err)] += 1
+
+    def add(self, obligations: Iterable[Obligation]) -> None:
+        """Decide some obligations."""
+        for obligation in obligations:
+            self._answers.append((obligation, obligation.decide(self._solver)))
+
+    def certificate(self, kernel: str) -> Certificate:
+        """Return the certificate of the kernel of that name."""
+        return Certificate(kernel, self._answers, self._not_covered)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Check of passes by proofs (`--check=prove`): after each pass, the kernels of Tile IR that it changed
-are proved, and compared with the loop nests that they were made of.
+Check of passes by proofs (`--check=prove`): after each pass, the kernels of Tile IR and Kernel IR
+that it changed are proved. Kernels of Tile IR are compared with the loop nests that they were made
+of.
 """
 
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp
 from tilewright.dialects.tile import launches_of
 from tilewright.errors import TilewrightError
@@ -37,16 +39,26 @@ class ProofChecker:
             if isinstance(op, KernelOp) and op.sym_name.data not in old:
                 self._nests[op.sym_name.data] = op
         for launch in launches_of(after):
-            kernel = launch.kernel
-            if self._texts.get(kernel.sym_name.data) != (text := str(launch)):
-                self._check(kernel, name)
-            self._texts[kernel.sym_name.data] = text
+            if self._has_changed(launch.kernel, str(launch)):
+                self._check(launch.kernel, name)
+        for op in after.ops:
+            if isinstance(op, FuncOp) and self._has_changed(op, str(op)):
+                self._check(op, name)
 
-    def _check(self, kernel: KernelOp, name: str) -> None:
+    def _has_changed(self, kernel: KernelOp | FuncOp, text: str) -> bool:
+        """True if the text of a kernel is not the last one of this kernel; remember it."""
+        symbol = kernel.sym_name.data
+        last, self._texts[symbol] = self._texts.get(symbol), text
+        return last != text
+
+    def _check(self, kernel: KernelOp | FuncOp, name: str) -> None:
         """Prove one kernel after the pass called `name`."""
         proof: Any = import_module("tilewright.proof.kernels")
         symbol = kernel.sym_name.data
-        found = proof.prove_kernel(kernel, nest=self._nests.get(symbol))
+        if isinstance(kernel, FuncOp):
+            found = proof.prove_function(kernel)
+        else:
+            found = proof.prove_kernel(kernel, nest=self._nests.get(symbol))
         for obligation, answer in found.answers:
             if answer.outcome == "proved":
                 continue

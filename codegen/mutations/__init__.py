@@ -20,19 +20,18 @@ from tilewright.codegen.mutations.text import planted_texts
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
 
-_VALUE_RULES = frozenset(
-    rule
-    for table in (SHUFFLES, VALUES, ACCESSES, MATRICES)
-    for rules in table.values()
-    for rule in rules
+_TABLES = (
+    (SYNCHRONISATION, False),
+    (SHUFFLES, True),
+    (BLOCKS, False),
+    (VALUES, True),
+    (ACCESSES, True),
+    (MATRICES, True),
 )
-_RULES = (
-    *SYNCHRONISATION.items(),
-    *SHUFFLES.items(),
-    *BLOCKS.items(),
-    *VALUES.items(),
-    *ACCESSES.items(),
-    *MATRICES.items(),
+"""Tables of rules, each with true if its bugs are of values; a rule may be in tables of both."""
+
+_RULES = tuple(
+    (type, rules, is_of_values) for table, is_of_values in _TABLES for type, rules in table.items()
 )
 
 
@@ -41,8 +40,7 @@ def mutations(op: Operation) -> Iterator[Mutation]:
     Yield all mutations of `op`; there are some only for ops that synchronise, access memory or
     control the flow.
     """
-    for type, rules in _RULES:
+    for type, rules, is_of_values in _RULES:
         if isinstance(op, type):
             for rule in rules:
-                is_of_values = rule in _VALUE_RULES
                 yield from (each._replace(is_of_values=is_of_values) for each in rule(op))

@@ -5,10 +5,10 @@ Slabs that are boxes of a tensor, which the tensor memory accelerator (TMA) can 
     %x[%g, %bm * 128 + %i, %ko * 16 + %k]    is a box [1, 128, 16] for (%i, %k) in [128, 16]
 
 Each axis of the slab runs along a different axis of the tensor, in the tensor's order. A box may
-begin before the tensor and end after it. Elements outside of the tensor are zero. Sizes are those that the hardware can address. A slab may be stored
-in pieces of its innermost axis (`#tile.layout<inner 32>`), or with its rows dealt out to piles
-(`#tile.layout<deal 4>`). A slab in pieces or piles still counts as one box. The hardware copies
-each piece or pile as a box.
+begin before the tensor and end after it: elements outside of the tensor are zero. Sizes are those
+that the hardware can address. A slab may be stored in pieces of its innermost axis
+(`#tile.layout<inner 32>`), or with its rows dealt out to piles (`#tile.layout<deal 4>`). A slab in
+pieces or piles still counts as one box. The hardware copies each piece or pile as a box.
 """
 
 from collections.abc import Sequence

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """`--check=prove`: right passes print nothing, and a wrong kernel is an error of its pass."""
 
+from pathlib import Path
+
 import pytest
 from proved import changed
 from small_product import NEST
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from tilewright.dialects.kernel import FuncOp
 from tilewright.dialects.loop import KernelOp
 from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
 from tilewright.passes.driver.pipelines import expanded, passes_of
 from tilewright.tools.checks import PROVE, checkers
 from tilewright.tools.proof_check import ProofChecker, RefutedError
+
+REVERSE = Path(__file__).parents[2] / "examples" / "reverse.mlir"
 
 TILE = """\
 loop.kernel @mm(%a: memref<9x13xf32>, %b: memref<13x5xf32>) -> (%out: memref<9x5xf32>) {
@@ -41,19 +46,32 @@ def module(text: str) -> ModuleOp:
     return Parser(context(), text).parse_module()
 
 
-def test_each_pass_to_tile_ir_is_proved(capsys: pytest.CaptureFixture[str]):
+def test_each_pass_to_kernel_ir_is_proved(capsys: pytest.CaptureFixture[str]):
     checked = list[str]()
 
     class Counted(ProofChecker):
         """Checker that notes the passes that changed a kernel."""
 
-        def _check(self, kernel: KernelOp, name: str) -> None:
+        def _check(self, kernel: KernelOp | FuncOp, name: str) -> None:
             checked.append(name)
             super()._check(kernel, name)
 
-    PassManager(context(), Counted()).run(module(NEST), [*expanded(passes_of("to-tile"))])
+    passes = [*expanded(passes_of("to-tile,to-kernel"))]
+    PassManager(context(), Counted()).run(module(NEST), passes)
     assert {"tileify", "blockify-launch", "stage-inputs", "register-tile"} <= {*checked}
+    assert {"convert-tile-to-kernel", "canonicalize-kernels"} <= {*checked}
     assert capsys.readouterr().err == ""
+
+
+def test_a_race_is_an_error_of_the_pass():
+    check, right = ProofChecker(), REVERSE.read_text()
+    check(module(right), module(right), "drop-redundant-barriers")
+    with pytest.raises(RefutedError) as caught:
+        check(module(right), module(changed(right, "kernel.barrier", "")), "my-pass")
+    message = str(caught.value)
+    assert message.startswith(
+        "check of 'my-pass': @reverse: race of write to %row and read of %row refuted: %block = 0, "
+    )
 
 
 def test_a_refuted_obligation_is_an_error_of_the_pass(capsys: pytest.CaptureFixture[str]):

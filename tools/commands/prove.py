@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Command `tilewright prove -c EXPR`: prove the obligations of each kernel at Tile IR, and print those
-that are refuted or unknown.
+Command `tilewright prove -c EXPR`: prove the obligations of each kernel at Tile IR and below, and
+print those that are refuted or unknown.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from xdsl.dialects.builtin import ModuleOp
@@ -24,12 +24,14 @@ from tilewright.tools.input.source import source_of
 from tilewright.tools.options.database import database_of
 from tilewright.tools.output.output_path import check_path, write_text
 from tilewright.tools.output.progress import ReportStage, lower_by_levels, progress
-from tilewright.tools.output.proofs import certificates
+from tilewright.tools.output.proofs import certificates, certificates_of_threads
 from tilewright.tools.output.terminal import console, show, table
 from tilewright.tuning.known_schedules import with_known_schedules
 
 SCHEMA = 1
 """Version of the JSON's schema."""
+
+_BELOW_LOOP: Mapping[Level | None, str] = {Level.TILE: "Tile IR", Level.KERNEL: "Kernel IR"}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,12 +43,13 @@ def run(args: argparse.Namespace) -> int:
         db = database_of(args)
         module = with_schedules(source_of(args).module(report_stage), args.schedule, target, db=db)
         scheduled = with_known_schedules(module, target, db)
-        if args.same and level_of(scheduled) is Level.TILE:
-            raise UsageError("--same compares with Loop IR, and the file is Tile IR")
-        nests = lower_by_levels(scheduled, Level.LOOP, target, report_stage) if args.same else None
-        lowered = lower_by_levels(nests or scheduled, Level.TILE, target, report_stage)
-        cuda = _cuda_of(lowered, target, report_stage) if args.indices else None
-        found = certificates(lowered, nests, cuda, report_stage)
+        level = level_of(scheduled)
+        if args.same and (name := _BELOW_LOOP.get(level)) is not None:
+            raise UsageError(f"--same compares with Loop IR, and the file is {name}")
+        if level is Level.KERNEL:
+            lowered, found = scheduled, _proved_threads(scheduled, args, report_stage)
+        else:
+            lowered, found = _proved(scheduled, args, target, report_stage)
     warn_of_idle_steps(module, lowered, target)
     _print(console(args.color, sys.stderr if args.json == "-" else sys.stdout), found)
     is_proved = all(certificate.is_proved for certificate in found)
@@ -57,10 +60,26 @@ def run(args: argparse.Namespace) -> int:
     return 0 if is_proved else 1
 
 
-def _cuda_of(lowered: ModuleOp, target: str, report_stage: ReportStage) -> ModuleOp:
-    """Return the CUDA IR of a module of Tile IR. A lone kernel needs a launch to be lowered."""
+def _proved(
+    scheduled: ModuleOp, args: argparse.Namespace, target: str, report_stage: ReportStage
+) -> tuple[ModuleOp, Sequence[Certificate]]:
+    """Return the Tile IR of a module, and the certificates of its kernels."""
+    nests = lower_by_levels(scheduled, Level.LOOP, target, report_stage) if args.same else None
+    lowered = lower_by_levels(nests or scheduled, Level.TILE, target, report_stage)
+    # A lone kernel needs a launch to be lowered.
     whole = with_main(lowered) if len([*lowered.ops]) == 1 else lowered
-    return lower_by_levels(whole, Level.CUDA, target, report_stage)
+    threads = lower_by_levels(whole, Level.KERNEL, target, report_stage) if args.kernel else None
+    is_cuda = args.indices
+    cuda = lower_by_levels(threads or whole, Level.CUDA, target, report_stage) if is_cuda else None
+    return lowered, certificates(lowered, nests, cuda, report_stage, threads)
+
+
+def _proved_threads(
+    module: ModuleOp, args: argparse.Namespace, report_stage: ReportStage
+) -> Sequence[Certificate]:
+    if args.indices:
+        raise UsageError("--indices is about kernels made of Tile IR, and the file is Kernel IR")
+    return certificates_of_threads(module, report_stage)
 
 
 def _print(out: Console, found: Sequence[Certificate]) -> None:

@@ -24,6 +24,12 @@ def add(add_parser: AddParser) -> None:
         "real numbers; for programs and for IR above the Tile level",
     )
     parser.add_argument(
+        "--kernel",
+        action="store_true",
+        help="also prove the Kernel IR of each kernel: accesses by each thread, races between "
+        "threads in shared memory, and rings; a FILE of Kernel IR is proved without this",
+    )
+    parser.add_argument(
         "--indices",
         action="store_true",
         help="also prove that the index arithmetic of each kernel's CUDA IR fits its C++ types",

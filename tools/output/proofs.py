@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates of a program's kernels at Tile IR, and their line in the report (`--prove`)."""
+"""Certificates of a program's kernels, and their line in the report (`--prove`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +10,17 @@ from tilewright.codegen.printer import kernels_of as cuda_kernels_of
 from tilewright.codegen.report.evidence import Proofs
 from tilewright.codegen.report.static_report import StaticReport
 from tilewright.dialects.cuda import FuncOp
+from tilewright.dialects.kernel import FuncOp as FunctionOp
 from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import LEVELS, Level, level_of
 from tilewright.proof.answer import Outcome
-from tilewright.proof.kernels import Certificate, kernels_of, prove_kernel
+from tilewright.proof.kernels import (
+    Certificate,
+    functions_of,
+    kernels_of,
+    prove_function,
+    prove_kernel,
+)
 from tilewright.tools.output.progress import ReportStage, lower_by_levels
 
 
@@ -22,27 +29,41 @@ def certificates(
     nests: ModuleOp | None,
     cuda: ModuleOp | None,
     report_stage: ReportStage,
+    threads: ModuleOp | None = None,
 ) -> Sequence[Certificate]:
     """
     Return the certificate of each kernel of a module of Tile IR. With the Loop IR that it was made
-    of, kernels also have to store the values of their loop nests; with the CUDA IR that was made of
-    it, their index arithmetic has to fit its types.
+    of, kernels also have to store the values of their loop nests. The Kernel IR that was made of
+    it, `threads`, adds its obligations; so does the index arithmetic of its CUDA IR.
     """
     found = list[Certificate]()
     by_name = {} if nests is None else {op.sym_name.data: op for op in kernels_of(nests)}
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(lowered)}
     funcs = {name: list[FuncOp]() for name in kernels}
+    functions = {name: list[FunctionOp]() for name in kernels}
     for func in () if cuda is None else cuda_kernels_of(cuda):
         funcs[_origin(func.sym_name.data, kernels)].append(func)
+    for function in () if threads is None else functions_of(threads):
+        functions[_origin(function.sym_name.data, kernels)].append(function)
     for name, kernel in kernels.items():
         report_stage(f"prove {name}")
-        found.append(prove_kernel(kernel, nest=by_name.get(name), cuda=funcs[name]))
+        nest, below = by_name.get(name), functions[name]
+        found.append(prove_kernel(kernel, nest=nest, cuda=funcs[name], functions=below))
+    return found
+
+
+def certificates_of_threads(module: ModuleOp, report_stage: ReportStage) -> Sequence[Certificate]:
+    """Return the certificate of each kernel of a module of Kernel IR."""
+    found = list[Certificate]()
+    for function in functions_of(module):
+        report_stage(f"prove {function.sym_name.data}")
+        found.append(prove_function(function))
     return found
 
 
 def _origin(name: str, kernels: Iterable[str]) -> str:
     """
-    Return the kernel of Tile IR that a CUDA kernel was made of. A kernel whose blocks join their
+    Return the kernel of Tile IR that a kernel below was made of. A kernel whose blocks join their
     sums by a second one is made into `mm_partials` and `mm_join`.
     """
     return max((each for each in kernels if f"{name}_".startswith(f"{each}_")), key=len)

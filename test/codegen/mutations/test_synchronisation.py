@@ -38,3 +38,14 @@ def test_a_later_wait_is_a_bug_only_if_a_slot_is_filled_again(
     module = parse(_LOOP.replace("MOST", str(most)))
     wait = next(op for op in module.walk() if isinstance(op, kernel.RingWaitOp))
     assert ("moved behind what follows" in {bug.what for bug in mutations(wait)}) is is_bug
+
+
+def test_a_lost_wait_is_a_bug_of_the_order_and_a_wrong_copy_one_of_values(
+    parse: Callable[[str], ModuleOp],
+):
+    module = parse(_LOOP.replace("MOST", "4"))
+    wait = next(op for op in module.walk() if isinstance(op, kernel.RingWaitOp))
+    (lost,) = [bug for bug in mutations(wait) if bug.what == "dropped"]
+    assert not lost.is_of_values
+    copy = next(op for op in module.walk() if isinstance(op, kernel.CopyAsyncOp))
+    assert all(bug.is_of_values for bug in mutations(copy))

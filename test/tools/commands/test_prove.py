@@ -3,6 +3,7 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -94,11 +95,52 @@ def test_json_on_stdout(tilewright: Tilewright, tmp_path: Path):
     assert err.endswith("1 of 1 kernel proved\n")
 
 
-def test_a_level_below_tile_is_an_error(tilewright: Tilewright, tmp_path: Path):
+REVERSE = Path(__file__).parents[3] / "examples" / "reverse.mlir"
+
+
+def test_a_file_of_kernel_ir_is_proved(tilewright: Tilewright, tmp_path: Path):
+    code, out, err = tilewright("prove", str(REVERSE))
+    assert (code, err) == (0, "")
+    assert out.endswith("1 of 1 kernel proved\n")
+    wrong = changed(REVERSE.read_text(), "kernel.barrier", "kernel.warp_barrier")
+    (tmp_path / "wrong.mlir").write_text(wrong)
+    code, _, err = tilewright("prove", "wrong.mlir")
+    assert (code, err.splitlines()) == (
+        1,
+        [
+            "error: @reverse: race of write to %row and read of %row refuted",
+            "  %0 = loop.load %row[63 - %t] : memref<64xf32, 3 : i64>",
+            "  %block = 0, %thread = 31, %thread' = 32, subscript 0 = 31",
+        ],
+    )
+
+
+def test_kernel_ir_has_no_nest_to_compare_with(tilewright: Tilewright):
+    code, _, err = tilewright("prove", str(REVERSE), "--same")
+    assert (code, err) == (2, "error: --same compares with Loop IR, and the file is Kernel IR\n")
+
+
+def test_kernel_ir_has_no_tile_ir_for_its_indices(tilewright: Tilewright):
+    code, _, err = tilewright("prove", str(REVERSE), "--indices")
+    message = "--indices is about kernels made of Tile IR, and the file is Kernel IR"
+    assert (code, err) == (2, f"error: {message}\n")
+
+
+def test_kernel_ir_is_proved_on_request(tilewright: Tilewright, tmp_path: Path):
+    path = KERNELS / "matmul_join_workspace.mlir"
+    assert tilewright("prove", str(path), "--kernel", "--json", "proof.json")[0] == 0
+    (proved,) = json.loads((tmp_path / "proof.json").read_text())["kernels"]
+    kinds = Counter(each["kind"] for each in proved["obligations"])
+    assert {"race", "ring", "reached", "int", "aligned"} <= {*kinds}
+    assert {each["outcome"] for each in proved["obligations"]} == {"proved"}
+
+
+def test_a_level_below_kernel_is_an_error(tilewright: Tilewright, tmp_path: Path):
     (tmp_path / "copy.mlir").write_text(COPY)
-    assert tilewright("compile", "copy.mlir", "--ir", "kernel", "-o", "kernel.mlir").code == 0
-    code, _, err = tilewright("prove", "kernel.mlir")
-    assert (code, err) == (2, "error: the module is at kernel level already, below tile\n")
+    assert tilewright("compile", "copy.mlir", "--ir", "cuda", "-o", "cuda.mlir").code == 0
+    code, _, err = tilewright("prove", "cuda.mlir")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("error: 'cuda.mlir' is CUDA: ")
 
 
 def test_a_program_without_kernels(tilewright: Tilewright):

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Table of obligations: one function for each op of Kernel IR that has any.
+
+Ops that only compute values have none. Every other op is not covered: it is named and counted, and
+its kernel is not proved.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Operation
+from xdsl.traits import is_side_effect_free
+
+from tilewright.dialects.kernel import (
+    ArriveOp,
+    AtomicOp,
+    BarrierOp,
+    ClusterArriveOp,
+    ClusterBarrierOp,
+    ClusterWaitOp,
+    CommentOp,
+    CopyAsyncOp,
+    CopyOp,
+    FuncOp,
+    IndexOp,
+    LoadMatrixOp,
+    MatrixMultiplyOp,
+    NamedBarrierOp,
+    RegistersOp,
+    RemoteOp,
+    RingAcquireOp,
+    RingCommitOp,
+    RingOp,
+    RingReleaseOp,
+    RingWaitOp,
+    SharedOp,
+    ShuffleOp,
+    TmaCopyOp,
+    UnrollOp,
+    WarpBarrierOp,
+)
+from tilewright.dialects.kernel.ring import FillOp
+from tilewright.dialects.loop import LoadOp, PredicateOp, StoreOp
+from tilewright.proof.answer import Obligation
+from tilewright.proof.kernel.accesses import (
+    access_obligations,
+    box_obligations,
+    index_obligations,
+    loop_obligations,
+)
+from tilewright.proof.kernel.races import race_obligations
+from tilewright.proof.kernel.reached import arrival_obligations, reached_obligations
+from tilewright.proof.kernel.rings import fill_obligations
+from tilewright.proof.kernel.slots import slot_obligations
+from tilewright.proof.points import NotCoveredError
+
+
+def _none(op: Operation) -> Iterator[Obligation]:
+    """Yield nothing: the obligations of the op are those of other ops."""
+    yield from ()
+
+
+def _function(op: FuncOp) -> Iterator[Obligation]:
+    yield from race_obligations(op)
+    yield from slot_obligations(op)
+
+
+def _fill(op: FillOp) -> Iterator[Obligation]:
+    yield from reached_obligations(op)
+    yield from fill_obligations(op)
+
+
+def _reached_access(op: Operation) -> Iterator[Obligation]:
+    yield from access_obligations(op)
+    yield from reached_obligations(op)
+
+
+OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
+    FuncOp: _function,
+    scf.ForOp: loop_obligations,
+    scf.IfOp: _none,
+    scf.YieldOp: _none,
+    UnrollOp: _none,
+    IndexOp: index_obligations,
+    PredicateOp: index_obligations,
+    LoadOp: access_obligations,
+    StoreOp: access_obligations,
+    AtomicOp: access_obligations,
+    CopyOp: access_obligations,
+    CopyAsyncOp: access_obligations,
+    LoadMatrixOp: _reached_access,
+    MatrixMultiplyOp: _reached_access,
+    ArriveOp: _reached_access,
+    TmaCopyOp: box_obligations,
+    SharedOp: _none,
+    RegistersOp: _none,
+    RemoteOp: _none,
+    RingOp: _none,
+    RingAcquireOp: _fill,
+    RingCommitOp: _fill,
+    RingWaitOp: _fill,
+    RingReleaseOp: _fill,
+    BarrierOp: reached_obligations,
+    WarpBarrierOp: reached_obligations,
+    NamedBarrierOp: reached_obligations,
+    ClusterBarrierOp: reached_obligations,
+    ClusterArriveOp: reached_obligations,
+    ClusterWaitOp: arrival_obligations,
+    ShuffleOp: reached_obligations,
+    CommentOp: _none,
+}
+
+
+def obligations_of(op: Operation) -> Iterator[Obligation]:
+    """Yield the obligations of an op; raises `NotCoveredError` if there are others, not in here."""
+    if (generate := OBLIGATIONS.get(type(op))) is not None:
+        yield from generate(op)
+    elif not _only_computes(op):
+        raise NotCoveredError(op.name)
+
+
+def _only_computes(op: Operation) -> bool:
+    has_memory = any(isinstance(value.type, MemRefType) for value in (*op.operands, *op.results))
+    return is_side_effect_free(op) and not op.regions and not has_memory
