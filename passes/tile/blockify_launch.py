@@ -103,8 +103,8 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
         rows, columns = (extent_along(launch, role) for role in (Role.M, Role.N))
         sides = {"m": rows, "n": columns}
         offered = {side: _powers_up_to(_LONGEST_SIDE, extent) for side, extent in sides.items()}
-        widths = (None,) if positions_of(launch) is None else (None, *_WIDTHS)
-        return {**offered, "raster": (None, *_RASTERS), "width": widths}
+        found: Questions = {**offered, "raster": (None, *_RASTERS)}
+        return found if positions_of(launch) is None else {**found, "width": (None, *_WIDTHS)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         if not is_rectangular(launch) and self.m not in (None, 1):

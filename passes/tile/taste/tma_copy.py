@@ -52,7 +52,7 @@ def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
     """
     eligible = eligible_slabs(launch)
     rings = [stage for stage in stages_of(launch) if stage.ring is not None]
-    scattered = {s.loop for s in eligible.values() if _is_scattered(s, launch.num_threads)}
+    scattered = {s.loop for s in eligible.values() if _is_scattered(s)}
     fit = {stage for stage in eligible.values() if _is_large(stage) or stage.loop in scattered}
     mixed = {stage.loop for stage in rings if stage not in fit}
     return [name for name, stage in eligible.items() if stage.loop not in mixed]
@@ -63,10 +63,10 @@ def _is_large(stage: tile.StageOp) -> bool:
     return _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
 
 
-def _is_scattered(stage: tile.StageOp, threads: int) -> bool:
-    """True if threads would copy less than the widest vectors at a time."""
+def _is_scattered(stage: tile.StageOp) -> bool:
+    """True if threads could not copy the widest vectors, however few threads there are."""
     element = size_of(memref_type(stage.slab).element_type)
-    return SlabWalk.of(stage, threads).width * element < WIDEST_BYTES
+    return SlabWalk.of(stage, threads=1).width * element < WIDEST_BYTES
 
 
 def _row_bytes(stage: tile.StageOp) -> int:
