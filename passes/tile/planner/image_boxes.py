@@ -38,6 +38,9 @@ _MOST_WASTE = 1.15
 _SHORTEST = 32
 """Fewest positions of a line in a block: 128 bytes of float32."""
 
+_ROWS = (32, 64, 128, 256)
+"""Rows of a block with matrix instructions."""
+
 
 class ImageBoxes(NamedTuple):
     """Images of a convolution whose blocks can read boxes."""
@@ -72,10 +75,14 @@ def image_boxes_of(
     """
     if instruction is None or not target.has_tma or (found := positions_of(launch)) is None:
         return None
-    is_half = instruction.fragments.element in HALVES
-    preferred = _HALF_LINES if is_half else _FLOAT_LINES
-    lines = tuple(n for n in preferred if _reads_boxes(launch, n, target))
-    return ImageBoxes(*found[1:], lines) if lines else None
+    preferred = _HALF_LINES if instruction.fragments.element in HALVES else _FLOAT_LINES
+    boxes = ImageBoxes(*found[1:], preferred)
+    if all(boxes.width_for(m) is None for m in _ROWS):
+        return None
+    # A block of several lines reads boxes only if a block of one line does.
+    most = next((n for n in sorted(preferred)[::-1] if _reads_boxes(launch, n, target)), 0)
+    lines = tuple(n for n in preferred if n <= most)
+    return boxes._replace(lines=lines) if lines else None
 
 
 def _reads_boxes(launch: tile.LaunchOp, lines: int, target: Target) -> bool:
