@@ -69,7 +69,7 @@ def test_bash_completes(tmp_path: Path):
             "blockify-launch{",
             [
                 f"blockify-launch{{{name}="
-                for name in ("target", "planned_only", "m", "n", "raster")
+                for name in ("target", "planned_only", "m", "n", "raster", "width")
             ],
         ),
         ("tileify,blockify-launch{m=8 n", ["tileify,blockify-launch{m=8 n="]),
