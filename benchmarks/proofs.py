@@ -50,22 +50,11 @@ class Proved:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, and the obligations that are not proved."""
-        found = self.certificate
         return {
-            "case": self.case,
-            "kernel": found.kernel,
-            "obligations": len(found.answers),
-            **{outcome: found.count(outcome) for outcome in Outcome},
-            "not_covered": dict(found.not_covered),
-            "ms": round(self.ms, 1),
+            **certificate_json(self.case, self.certificate, self.ms),
             "same": {outcome: self.count_same(outcome) for outcome in Outcome},
             "same_unknown": [answer.evidence for answer in self.same if answer.evidence],
             "same_ms": round(self.same_ms, 1),
-            "failed": [
-                [obligation.kind, obligation.subject, answer.evidence, text_of(obligation.op)]
-                for obligation, answer in found.answers
-                if answer.outcome is not Outcome.PROVED
-            ],
         }
 
 
@@ -88,28 +77,50 @@ def _same(kernel: KernelOp, nest: KernelOp) -> Sequence[Answer]:
 
 def summary(found: Sequence[Proved]) -> dict[str, float]:
     """Return the sums over all kernels, by what is counted."""
-    not_covered, kinds = Counter[str](), Counter[str]()
-    for each in found:
-        not_covered.update(each.certificate.not_covered)
-        kinds.update(obligation.kind for obligation, _ in each.certificate.answers)
-    counts = {
-        outcome: sum(each.certificate.count(outcome) for each in found) for outcome in Outcome
-    }
     return {
-        "kernels": len(found),
-        "proved kernels": sum(each.certificate.is_proved for each in found),
-        "obligations": sum(counts.values()),
-        **counts,
-        **{f"of kind {kind}": count for kind, count in sorted(kinds.items())},
-        **{f"not covered: {op}": count for op, count in sorted(not_covered.items())},
-        "median ms": round(median(each.ms for each in found), 1),
-        "most ms": round(max(each.ms for each in found), 1),
+        **sums_of([each.certificate for each in found], [each.ms for each in found]),
         **{
             f"same {outcome}": sum(each.count_same(outcome) for each in found)
             for outcome in Outcome
         },
         "same median ms": round(median(each.same_ms for each in found), 1),
         "same most ms": round(max(each.same_ms for each in found), 1),
+    }
+
+
+def sums_of(certificates: Sequence[Certificate], ms: Sequence[float]) -> dict[str, float]:
+    """Return the sums over the certificates of all kernels, whose proofs took `ms`."""
+    not_covered, kinds = Counter[str](), Counter[str]()
+    for each in certificates:
+        not_covered.update(each.not_covered)
+        kinds.update(obligation.kind for obligation, _ in each.answers)
+    counts = {outcome: sum(each.count(outcome) for each in certificates) for outcome in Outcome}
+    return {
+        "kernels": len(certificates),
+        "proved kernels": sum(each.is_proved for each in certificates),
+        "obligations": sum(counts.values()),
+        **counts,
+        **{f"of kind {kind}": count for kind, count in sorted(kinds.items())},
+        **{f"not covered: {op}": count for op, count in sorted(not_covered.items())},
+        "median ms": round(median(ms), 1),
+        "most ms": round(max(ms), 1),
+    }
+
+
+def certificate_json(case: str, found: Certificate, ms: float) -> dict[str, Any]:
+    """Return the counts of a certificate, and the obligations that are not proved."""
+    return {
+        "case": case,
+        "kernel": found.kernel,
+        "obligations": len(found.answers),
+        **{outcome: found.count(outcome) for outcome in Outcome},
+        "not_covered": dict(found.not_covered),
+        "ms": round(ms, 1),
+        "failed": [
+            [obligation.kind, obligation.subject, answer.evidence, text_of(obligation.op)]
+            for obligation, answer in found.answers
+            if answer.outcome is not Outcome.PROVED
+        ],
     }
 
 

@@ -17,19 +17,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import suite84
 from measure import environment, figures_table, timed, write_json
+from proofs import certificate_json, sums_of
 from rich.console import Console
 
 import tilewright
 from tilewright.codegen.nvrtc import DEFAULT_TARGET
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
-from tilewright.proof.answer import Outcome
-from tilewright.proof.kernels import Certificate, functions_of, prove_function, text_of
+from tilewright.proof.kernels import Certificate, functions_of, prove_function
 from tilewright.tools.bench.suite import read_cases
 from tilewright.tools.planted_bugs.thread_bugs import found_by_proof, thread_bugs
 
@@ -50,19 +49,8 @@ class Proved:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, and the obligations that are not proved."""
-        found = self.certificate
         return {
-            "case": self.case,
-            "kernel": found.kernel,
-            "obligations": len(found.answers),
-            **{outcome: found.count(outcome) for outcome in Outcome},
-            "not_covered": dict(found.not_covered),
-            "ms": round(self.ms, 1),
-            "failed": [
-                [obligation.kind, obligation.subject, answer.evidence, text_of(obligation.op)]
-                for obligation, answer in found.answers
-                if answer.outcome is not Outcome.PROVED
-            ],
+            **certificate_json(self.case, self.certificate, self.ms),
             "bugs": dict(self.bugs),
             "missed": self.missed,
         }
@@ -88,23 +76,11 @@ def proved(suite: Path, only: str, target: str, bugs: int, seed: int) -> Iterato
 
 def summary(found: Sequence[Proved]) -> dict[str, float]:
     """Return the sums over all kernels, by what is counted."""
-    not_covered, kinds, bugs = Counter[str](), Counter[str](), Counter[str]()
+    bugs = Counter[str]()
     for each in found:
-        not_covered.update(each.certificate.not_covered)
-        kinds.update(obligation.kind for obligation, _ in each.certificate.answers)
         bugs.update(each.bugs)
-    counts = {
-        outcome: sum(each.certificate.count(outcome) for each in found) for outcome in Outcome
-    }
     return {
-        "kernels": len(found),
-        "proved kernels": sum(each.certificate.is_proved for each in found),
-        "obligations": sum(counts.values()),
-        **counts,
-        **{f"of kind {kind}": count for kind, count in sorted(kinds.items())},
-        **{f"not covered: {op}": count for op, count in sorted(not_covered.items())},
-        "median ms": round(median(each.ms for each in found), 1),
-        "most ms": round(max(each.ms for each in found), 1),
+        **sums_of([each.certificate for each in found], [each.ms for each in found]),
         **({"bugs": bugs.total()} if bugs else {}),
         **{f"bugs found by {kind}": count for kind, count in sorted(bugs.items())},
     }

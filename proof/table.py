@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Table of obligations: one function for each op of Tile IR that has any.
-
-Ops that only compute values have none. Every other op is not covered: it is named and counted, and
-its kernel is not proved.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
-from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects.loop import ForOp, KernelOp, LoadOp, PrefixOp, ReduceOp, ScanOp, StoreOp
 from tilewright.dialects.tile import LaunchOp, ShareOp, StageOp, Transport
 from tilewright.proof.accesses import access_obligations
 from tilewright.proof.answer import Obligation
 from tilewright.proof.boxes import box_obligations
+from tilewright.proof.by_op import Table, obligations_by
 from tilewright.proof.complete import complete_output, complete_share
 from tilewright.proof.distinct import distinct_shares, distinct_stores
 from tilewright.proof.fragments import fragment_obligations
-from tilewright.proof.points import NotCoveredError
 from tilewright.proof.slabs import ring_obligations, slab_obligations
 
 
@@ -58,7 +52,7 @@ def _share(op: ShareOp) -> Iterator[Obligation]:
     yield complete_share(op)
 
 
-OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
+OBLIGATIONS: Table = {
     KernelOp: _kernel,
     LaunchOp: _none,
     ForOp: _none,
@@ -74,12 +68,4 @@ OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
 
 def obligations_of(op: Operation) -> Iterator[Obligation]:
     """Yield the obligations of an op; raises `NotCoveredError` if there are others, not in here."""
-    if (generate := OBLIGATIONS.get(type(op))) is not None:
-        yield from generate(op)
-    elif not _only_computes(op):
-        raise NotCoveredError(op.name)
-
-
-def _only_computes(op: Operation) -> bool:
-    has_memory = any(isinstance(value.type, MemRefType) for value in (*op.operands, *op.results))
-    return is_side_effect_free(op) and not op.regions and not has_memory
+    yield from obligations_by(OBLIGATIONS, op)

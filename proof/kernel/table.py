@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Table of obligations: one function for each op of Kernel IR that has any.
-
-Ops that only compute values have none. Every other op is not covered: it is named and counted, and
-its kernel is not proved.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
-from xdsl.traits import is_side_effect_free
 
 from tilewright.dialects.kernel import (
     ArriveOp,
@@ -45,6 +39,7 @@ from tilewright.dialects.kernel import (
 from tilewright.dialects.kernel.ring import FillOp
 from tilewright.dialects.loop import LoadOp, PredicateOp, StoreOp
 from tilewright.proof.answer import Obligation
+from tilewright.proof.by_op import Table, obligations_by
 from tilewright.proof.kernel.accesses import (
     access_obligations,
     box_obligations,
@@ -55,7 +50,6 @@ from tilewright.proof.kernel.races import race_obligations
 from tilewright.proof.kernel.reached import arrival_obligations, reached_obligations
 from tilewright.proof.kernel.rings import fill_obligations
 from tilewright.proof.kernel.slots import slot_obligations
-from tilewright.proof.points import NotCoveredError
 
 
 def _none(op: Operation) -> Iterator[Obligation]:
@@ -78,7 +72,7 @@ def _reached_access(op: Operation) -> Iterator[Obligation]:
     yield from reached_obligations(op)
 
 
-OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
+OBLIGATIONS: Table = {
     FuncOp: _function,
     scf.ForOp: loop_obligations,
     scf.IfOp: _none,
@@ -116,12 +110,4 @@ OBLIGATIONS: Mapping[type[Operation], Callable[[Any], Iterator[Obligation]]] = {
 
 def obligations_of(op: Operation) -> Iterator[Obligation]:
     """Yield the obligations of an op; raises `NotCoveredError` if there are others, not in here."""
-    if (generate := OBLIGATIONS.get(type(op))) is not None:
-        yield from generate(op)
-    elif not _only_computes(op):
-        raise NotCoveredError(op.name)
-
-
-def _only_computes(op: Operation) -> bool:
-    has_memory = any(isinstance(value.type, MemRefType) for value in (*op.operands, *op.results))
-    return is_side_effect_free(op) and not op.regions and not has_memory
+    yield from obligations_by(OBLIGATIONS, op)

@@ -4,7 +4,7 @@
 import argparse
 
 from tilewright.tools.argument_parser import ArgumentParser
-from tilewright.tools.options.numbers import natural
+from tilewright.tools.options.rule_programs import add_pdl, add_programs
 from tilewright.tools.rules.limits import Limits
 
 LIMITS = Limits(programs=600)
@@ -32,25 +32,6 @@ def parser() -> ArgumentParser:
         allow_abbrev=False,
     )
     found.add_argument("files", metavar="FILE", nargs="*", help="file of patterns, FILE.py")
-    found.add_argument(
-        "--pdl",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="check the rules of a file of PDL text; may be repeated",
-    )
-    found.add_argument(
-        "--programs",
-        type=natural("number of programs"),
-        metavar="N",
-        default=LIMITS.programs,
-        help=f"draw N random programs for each file or pass; default: {LIMITS.programs}",
-    )
-    found.add_argument(
-        "--texts",
-        type=natural("number of texts"),
-        metavar="N",
-        default=LIMITS.texts,
-        help=f"read at most N texts of the tests; default: {LIMITS.texts}",
-    )
+    add_pdl(found)
+    add_programs(found, LIMITS, " for each file or pass")
     return found

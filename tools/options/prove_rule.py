@@ -4,7 +4,8 @@
 import argparse
 
 from tilewright.tools.argument_parser import ArgumentParser
-from tilewright.tools.options.numbers import natural, number_of
+from tilewright.tools.options.numbers import number_of
+from tilewright.tools.options.rule_programs import add_pdl, add_programs
 from tilewright.tools.rules.limits import Limits
 
 _DESCRIPTION = """\
@@ -31,13 +32,7 @@ def parser() -> ArgumentParser:
         allow_abbrev=False,
     )
     found.add_argument("rules", metavar="RULE", nargs="*", help="pattern, or file of patterns")
-    found.add_argument(
-        "--pdl",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="check the rules of a file of PDL text; may be repeated",
-    )
+    add_pdl(found)
     found.add_argument(
         "--real",
         action="store_true",
@@ -55,18 +50,5 @@ def parser() -> ArgumentParser:
         default=default.matches,
         help=f"compare N matches of each rule; default: {default.matches}",
     )
-    found.add_argument(
-        "--programs",
-        type=natural("number of programs"),
-        metavar="N",
-        default=default.programs,
-        help=f"draw at most N random programs; default: {default.programs}",
-    )
-    found.add_argument(
-        "--texts",
-        type=natural("number of texts"),
-        metavar="N",
-        default=default.texts,
-        help=f"read at most N texts of the tests; default: {default.texts}",
-    )
+    add_programs(found, default)
     return found
