@@ -33,9 +33,13 @@ def positions_of(launch: tile.LaunchOp) -> Positions | None:
     if len(rows) != 1:
         return None
     (axis,) = rows
-    loads = (op for op in ops_in(launch) if isinstance(op, loop.LoadOp))
+    loads = (op for op in ops_in(launch) if isinstance(op, loop.LoadOp) and _is_summed(op))
     divisors = sorted({n for load in loads for v, n in quotients_of(load) if v is axis.value})
     line, image = [*divisors, axis.extent, axis.extent][:2]
     if not divisors or image % line or axis.extent % image:
         return None
     return Positions(axis, axis.extent // image, image // line, line)
+
+
+def _is_summed(load: loop.LoadOp) -> bool:
+    return isinstance(load.parent_op(), loop.ReduceOp)

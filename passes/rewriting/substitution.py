@@ -42,10 +42,11 @@ class Substitution:
     that data.
     """
 
-    spare: set[SSAValue] = field(default_factory=set[SSAValue])
+    unneeded: set[SSAValue] = field(default_factory=set[SSAValue])
     """
     Axes with a bound beyond which no value of a reduction is needed: loads in reductions may read
-    anything there. They are masked by the bounds of their memory instead.
+    anything there. They are masked by the bounds of their memory instead. The reductions must
+    contain no condition and no index from data, which would need the mask that is left out.
     """
 
     parts: dict[SSAValue, Sequence[SSAValue]] = field(
@@ -94,9 +95,9 @@ class Substitution:
     def _mask_of_load(self, op: loop.LoadOp, subscripts: Access) -> Access | None:
         """Return the mask of the clone of a load at `subscripts`."""
         axes = [*_axes_of_load(op)]
-        if self.spare.isdisjoint(axes) or not isinstance(op.parent_op(), loop.ReduceOp):
+        if self.unneeded.isdisjoint(axes) or not isinstance(op.parent_op(), loop.ReduceOp):
             return self._mask_of_read(op, axes)
-        mask = self._mask_of_read(op, [axis for axis in axes if axis not in self.spare])
+        mask = self._mask_of_read(op, [axis for axis in axes if axis not in self.unneeded])
         return conjunction([mask, _in_memory(op.memref, subscripts)])
 
     def _predicate_access(self, op: loop.PredicateOp) -> Access:

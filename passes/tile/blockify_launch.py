@@ -125,13 +125,21 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
             return None
         if not is_rectangular(launch):
             return f"{option} is for contractions; the blocks of this launch have no rows"
-        blocks = None if self.width is None else position_blocks(launch, m, self.width)
-        if isinstance(blocks, str):
+        if isinstance(blocks := self._blocks(launch), str):
             return blocks
         rows = _rows_of_blocks(launch, m, blocks)
         if self.raster is not None and (self.raster < 1 or rows % self.raster):
             return f"{rows} rows of blocks are no groups of {self.raster}"
         return None
+
+    def _blocks(self, launch: tile.LaunchOp) -> PositionBlocks | str | None:
+        """
+        Return the blocks that are rectangles of an image, or the reason why there are none; None if
+        blocks cross lines.
+        """
+        if self.width is None:
+            return None
+        return position_blocks(launch, self._extents()[0], self.width)
 
     def _extents(self) -> tuple[int, int]:
         assert self.n is not None
@@ -141,7 +149,7 @@ class BlockifyLaunchPass(SchedulingPass, RewritePattern):
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
         rebinding, (m, n) = Rebinding(), self._extents()
         if is_rectangular(launch):
-            blocks = None if self.width is None else position_blocks(launch, m, self.width)
+            blocks = self._blocks(launch)
             assert not isinstance(blocks, str)
             launch = launch if blocks is None else blocks.split(launch, rewriter)
             _split_into_rectangles(rebinding, launch, m, n, self.raster or 1, blocks)

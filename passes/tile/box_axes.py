@@ -39,11 +39,11 @@ def reason_not_box(stage: tile.StageOp, load: loop.LoadOp) -> str | None:
     Reason why `load`, which fills the slab, reads no box of its tensor, even if the slab gets an
     axis for each axis of the tensor; None if it reads one.
     """
-    whole = find_box(stage, load)
-    if not isinstance(whole, str):
+    if not isinstance(whole := find_box(stage, load), str):
         return None
     digits = _digits(stage, load)
-    if all(len(each) == 1 for each in digits):
+    is_read_only = all(isinstance(use.operation, loop.LoadOp) for use in stage.slab.uses)
+    if not is_read_only or all(len(each) == 1 for each in digits):
         return whole
     split = _split(stage, digits)
     copied = split.copied_load()
@@ -63,9 +63,8 @@ def give_box_axes(stage: tile.StageOp, rewriter: PatternRewriter) -> tile.StageO
     split = _split(stage, digits)
     split.slab.name_hint = stage.slab.name_hint
     for use in [*stage.slab.uses]:
-        read = use.operation
-        assert isinstance(read, loop.LoadOp)
-        _replace_read(read, split.slab, digits, rewriter)
+        assert isinstance(use.operation, loop.LoadOp)
+        _replace_read(use.operation, split.slab, digits, rewriter)
     rewriter.replace(stage, split)
     return split
 

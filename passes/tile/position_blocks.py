@@ -55,9 +55,9 @@ class PositionBlocks(NamedTuple):
 
     def split(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> tile.LaunchOp:
         """Replace the axis for rows by three: for images, lines and positions in a line."""
-        rebinding, (rows, *extents) = Rebinding(), self.positions
+        rebinding, (counted, *extents) = Rebinding(), self.positions
         for axis in launch.bound_axes():
-            if axis.value is not rows.value:
+            if axis.value is not counted.value:
                 rebinding.keep(axis)
                 continue
             names = zip(("image", "line", "position"), extents, strict=True)
@@ -77,7 +77,7 @@ class PositionBlocks(NamedTuple):
         )
         rebinding.substitute([images], image, overruns=False)
         for axis, at, step in ((lines, line, self.lines), (positions, position, self.width)):
-            rebinding.substitute([axis], at, overruns=axis.extent % step != 0, spare=True)
+            rebinding.substitute([axis], at, overruns=axis.extent % step != 0, unneeded=True)
 
 
 def position_blocks(launch: tile.LaunchOp, m: int, width: int) -> PositionBlocks | str:
@@ -87,7 +87,7 @@ def position_blocks(launch: tile.LaunchOp, m: int, width: int) -> PositionBlocks
     """
     positions = positions_of(launch)
     if positions is None:
-        return f"width={width} is for convolutions; rows of this launch are no positions in images"
+        return f"width={width} is for convolutions; rows of this launch are no lines of positions"
     if any(_depends_on_data(op) for op in ops_in(launch) if op.parent_op() is not launch):
         return f"width={width} needs sums without indices from data, and without conditions"
     if width < 1 or m % width:

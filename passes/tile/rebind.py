@@ -79,12 +79,12 @@ class Rebinding:
         return list(exprs), list(self.body.args)
 
     def substitute(
-        self, old: Sequence[Axis], index: AffineExpr, *, overruns: bool, spare: bool = False
+        self, old: Sequence[Axis], index: AffineExpr, *, overruns: bool, unneeded: bool = False
     ) -> None:
         """
         Replace the old axes by the digits of one linear `index` over the new axes. `overruns` means
         that the index reaches past the product of their extents, so that accesses are masked.
-        `spare` means that values of reductions there are not needed (`Substitution.spare`).
+        `unneeded` means that values of reductions there are not needed (`Substitution.unneeded`).
         """
         extents = [axis.extent for axis in old]
         bound = self.access(index * -1 + (prod(extents) - 1))
@@ -92,8 +92,8 @@ class Rebinding:
             self.substitution.indices[axis.value] = (expr, self.body.args)
             if overruns:
                 self.substitution.bounds[axis.value] = bound
-            if overruns and spare:
-                self.substitution.spare.add(axis.value)
+            if overruns and unneeded:
+                self.substitution.unneeded.add(axis.value)
 
     def keep(self, axis: Axis) -> None:
         """Add a copy of an old axis, which replaces it."""

@@ -52,8 +52,8 @@ def _in_whole_loops(launch: tile.LaunchOp) -> list[str]:
     """
     eligible = eligible_slabs(launch)
     rings = [stage for stage in stages_of(launch) if stage.ring is not None]
-    scattered = {s.loop for s in eligible.values() if _is_scattered(s)}
-    fit = {stage for stage in eligible.values() if _is_large(stage) or stage.loop in scattered}
+    narrow = {s.loop for s in eligible.values() if _is_narrow(s)}
+    fit = {stage for stage in eligible.values() if _is_large(stage) or stage.loop in narrow}
     mixed = {stage.loop for stage in rings if stage not in fit}
     return [name for name, stage in eligible.items() if stage.loop not in mixed]
 
@@ -63,7 +63,7 @@ def _is_large(stage: tile.StageOp) -> bool:
     return _row_bytes(stage) >= _ROW_BYTES and _pile_bytes(stage) >= _PILE_BYTES
 
 
-def _is_scattered(stage: tile.StageOp) -> bool:
+def _is_narrow(stage: tile.StageOp) -> bool:
     """True if threads could not copy the widest vectors, however few threads there are."""
     element = size_of(memref_type(stage.slab).element_type)
     return SlabWalk.of(stage, threads=1).width * element < WIDEST_BYTES

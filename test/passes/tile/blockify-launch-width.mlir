@@ -7,7 +7,7 @@
 
 // LINES: cannot do 'blockify-launch{m=20 n=8 width=6}' in @conv: m=20 rows are no lines of 6
 // NONE: cannot do 'blockify-launch{m=20 n=8 width=0}' in @conv: m=20 rows are no lines of 0
-// PLAIN: in @matmul: width=8 is for convolutions; rows of this launch are no positions in images
+// PLAIN: in @matmul: width=8 is for convolutions; rows of this launch are no lines of positions
 // GROUPS: cannot do 'blockify-launch{m=20 n=8 raster=3 width=5}' in @conv: 8 rows of blocks are no groups of 3
 
 // Rows are 2 images of 6 lines of 8 positions. A block is 4 lines of 5 positions, and reaches past
