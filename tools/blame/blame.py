@@ -45,6 +45,11 @@ _FILE = """\
 {module!s}
 """
 
+_NOTHING_RAN = "no kernels ran"
+
+_UNKNOWN = "nothing could be checked; use smaller shapes"
+"""Report of a program that is too large for every comparison."""
+
 _LONGEST_DIFF = 40
 """Most lines of a diff in a report."""
 
@@ -80,6 +85,8 @@ class Blame:
     """Command that fails for this file, whose name is `%s`."""
     remarks: Sequence[str] = ()
     """Comparisons that were left out, with reasons."""
+    is_unknown: bool = False
+    """True if nothing was compared."""
 
     def __str__(self) -> str:
         return "\n".join(self.report)
@@ -94,7 +101,7 @@ def blamed(subject: Subject, lowering: Lowering, attempts: int) -> Blame:
     remarks = [*finder.comparison.notes]
     if wrong := _wrong_capture(subject):
         return Blame("capture", ["wrong: capture", wrong], remarks=remarks)
-    verdict = "no kernels ran"
+    verdict = _NOTHING_RAN
     if subject.program is not None and level_of(found) is Level.KERNEL:
         try:
             wrong = wrong_kernels(subject.program(), found, lowering.target)
@@ -103,6 +110,8 @@ def blamed(subject: Subject, lowering: Lowering, attempts: int) -> Blame:
             remarks.append(f"no kernels are simulated: {err}")
     if wrong:
         return _of_kernels(wrong, found, lowering.target, left, remarks)
+    if remarks and not finder.comparison.compared and verdict == _NOTHING_RAN:
+        return Blame("", [_UNKNOWN], remarks=remarks, is_unknown=True)
     changed = f"{finder.comparison.compared} of {finder.passes} passes changed the program"
     left_out = counted(len(remarks), "comparison")
     head = f"nothing wrong was found, with {left_out} left out" if remarks else "nothing is wrong"

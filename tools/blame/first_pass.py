@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tilewright.dialects.target import DEFAULT_TARGET
+from tilewright.errors import TilewrightError, one_line
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.driver.lowering import context, lower
 from tilewright.passes.driver.manager import PassManager
@@ -78,13 +80,23 @@ class Finder(PassManager):
         """
         for step in passes:
             before = module.clone()
-            super().run(module, [step])
+            self._run(module, step)
             self.passes += 1
             wrong = self.comparison(before, module, step.name)
             if wrong is not None and wrong.is_of_the_input:
                 raise wrong.error
             if wrong is not None:
                 raise _Found(WrongPass(step, before, wrong, self.passes))
+
+    def _run(self, module: ModuleOp, step: ModulePass) -> None:
+        try:
+            super().run(module, [step])
+        except (TilewrightError, PassFailedException, VerifyException):
+            raise  # these say what is wrong, and where
+        except Exception as err:
+            message = f"pass '{step.name}' raises {type(err).__name__}: {one_line(err)}"
+            remedy = f"opt-tool -p {step.name!r} on the IR before it shows the traceback"
+            raise TilewrightError(message, remedy=remedy) from err
 
 
 class _Found(Exception):

@@ -21,7 +21,10 @@ from tilewright.tools.toolkit import use_cuda_home
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the cause and write the smallest program; return 1 if a result is wrong, else 0."""
+    """
+    Print the cause and write the smallest program. Return 1 if a result is wrong, 2 if nothing
+    could be checked, else 0.
+    """
     use_cuda_home()
     check_path(args.output)
     if args.passes is not None:
@@ -41,4 +44,6 @@ def run(args: argparse.Namespace) -> int:
         write_text(args.output, found.mlir)
         if args.output != "-":
             out.print(f"shown by: {found.command.replace('%s', args.output)}", markup=False)
+    if found.is_unknown:
+        return 2
     return 1 if found.stage else 0

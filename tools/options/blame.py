@@ -12,7 +12,7 @@ The program is interpreted before and after each pass: exactly where possible, e
 first pass that changes a result is named, with its rule and the op that it matched. -o writes the
 smallest program on which it fails, as a file that fails until the bug is mended.
 
-exit code: 0 if nothing is wrong; 1 if something is
+exit code: 0 if nothing is wrong; 1 if something is; 2 if nothing could be checked
 
   tilewright {{}} -c "F.softmax(torch.randn(5, 33), -1)"
   tilewright {{}} wrong.mlir -p to-loop,to-tile -o smallest.mlir"""

@@ -27,7 +27,8 @@ def add(add_parser: AddParser) -> None:
         "--kernel",
         action="store_true",
         help="also prove the Kernel IR of each kernel: accesses by each thread, races between "
-        "threads in shared memory, and rings; a FILE of Kernel IR is proved without this",
+        "threads in shared memory (not in global memory), and rings; a FILE of Kernel IR is "
+        "proved without this",
     )
     parser.add_argument(
         "--indices",

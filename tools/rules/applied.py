@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tilewright.errors import one_line
-from tilewright.passes.driver.verification import InvalidOpError, verify_module
 from tilewright.tools.rules.judge import Finding, Judgement, compared
-from tilewright.tools.rules.rule import Rule, file_of, line_in, op_at
+from tilewright.tools.rules.rule import BrokenRuleError, Rule, op_at, reason_not_valid
 
 
 @dataclass(frozen=True)
@@ -28,10 +26,8 @@ class Application:
         """
         if self.failure is not None:
             return Judgement(finding=self.failure)
-        try:
-            verify_module(self.after)
-        except InvalidOpError as err:
-            return Judgement(finding=Finding(f"the IR after it is invalid: {one_line(err)}"))
+        if (reason := reason_not_valid(self.after)) is not None:
+            return Judgement(finding=Finding(f"the IR after it is invalid: {reason}"))
         return compared(self.before, self.after, real=real)
 
 
@@ -43,9 +39,7 @@ def applications(rule: Rule, make: Callable[[], ModuleOp]) -> Iterator[Applicati
         try:
             if not rule.apply(op_at(after, site)):
                 continue
-        except Exception as err:  # the rule is the user's code
-            where = line_in(file_of(rule.pattern), err)
-            where = where and f" at {where}"
-            failure = Finding(f"it raises {type(err).__name__}{where}: {one_line(err)}")
+        except BrokenRuleError as err:
+            failure = Finding(f"it {err}")
         yield Application(site, make(), after, failure)
         after = make()

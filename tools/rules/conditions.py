@@ -64,10 +64,14 @@ class _Literal:
         return _negation(self.fact) if self.is_negated else self.fact
 
 
+_FEWEST = 3
+"""Right matches that a condition keeps at least: fewer show little."""
+
+
 def condition(right: Sequence[frozenset[str]], wrong: Sequence[frozenset[str]]) -> Condition | None:
     """
     Return the condition that keeps the most right matches, where each further fact must keep more;
-    None if no condition keeps any.
+    None if no condition keeps a few.
     """
     literals = _literals(right, wrong)
     price, best = max(1.0, _PRICE * len(right)), None
@@ -77,7 +81,7 @@ def condition(right: Sequence[frozenset[str]], wrong: Sequence[frozenset[str]]) 
         for chosen in combinations(tried, count):
             found = _kept(chosen)
             score = found - price * (count - 1) - sum(each.cost for each in chosen) * len(right)
-            if found and (best is None or score > best_score):
+            if found >= _FEWEST and (best is None or score > best_score):
                 best, best_score = Condition(chosen, found), score
     return best
 
@@ -134,6 +138,8 @@ _NEGATED = {
 
 def _negation(text: str) -> str:
     """Return the negation of a fact, at its first verb."""
+    if text.endswith(" is never negative"):
+        return text.replace(" is never negative", " may be negative")
     if text.startswith("a size of "):
         return text.replace("a size of ", "no size of ", 1)
     at, verb = min((text.find(verb), verb) for verb in _VERBS if verb in text)

@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from xdsl.transforms.dead_code_elimination import dce
 
 from tilewright.dialects.structure import structure
-from tilewright.tools.rules.rule import Rule
+from tilewright.tools.rules.rule import BrokenRuleError, Rule
 
 _MOST_PER_OP = 4
 _FEWEST = 32
@@ -89,8 +89,8 @@ def _apply_one(rules: Sequence[Rule], program: ModuleOp, order: Order, found: Ru
             try:
                 if rule.apply(op):
                     return rule
-            except Exception as err:  # the rule is the user's code
-                found.failure = f"{rule.name} raises {type(err).__name__}: {err}"
+            except BrokenRuleError as err:
+                found.failure = f"{rule.name} {err}"
                 return None
     return None
 

@@ -2,6 +2,7 @@
 """
 Findings about rules that are applied together, over programs of the corpus and random ones.
 
+    broken           a rule raises, leaves invalid IR, or changes an op without its rewriter
     never fires      no program has a site that the rule matches
     shadowed         wherever the rule matches, an earlier rule matches, too
     does not end     a program recurs, or the rules apply more often than the limit
@@ -23,7 +24,7 @@ from tilewright.tools.rules.fixpoint import Order, Run, run
 from tilewright.tools.rules.groups import Group
 from tilewright.tools.rules.hints import Hints, hints_of
 from tilewright.tools.rules.limits import Limits
-from tilewright.tools.rules.rule import Rule, op_at
+from tilewright.tools.rules.rule import BrokenRuleError, Rule, op_at, reason_not_valid
 
 _MOST_OPS = 120
 """Number of ops from which on a program is skipped, because runs take long."""
@@ -58,6 +59,8 @@ class Lint:
     """Number of sites that a rule matches, and no earlier one."""
     before: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]])
     """Number of sites of each rule at which an earlier rule matches, by the earlier rule."""
+    broken: set[str] = field(default_factory=set[str])
+    """Names of the rules that are broken; runs are without them."""
     endless: set[str] = field(default_factory=set[str])
     """Names of the rules that do not end; runs are without them from then on."""
     runs: dict[str, Finding] = field(default_factory=dict[str, Finding])
@@ -65,7 +68,8 @@ class Lint:
 
     def keep(self, found: Finding) -> None:
         """Keep a finding about runs, unless one is known in a program that is as small."""
-        key = found.message.partition(", ")[0] if found.kind == "does not end" else found.kind
+        by_rule = found.kind in ("does not end", "broken")
+        key = found.message.partition(", ")[0] if by_rule else found.kind
         if key not in self.runs or _size(found) < _size(self.runs[key]):
             self.runs[key] = found
 
@@ -76,7 +80,7 @@ class Lint:
 
     def _unused(self) -> Iterator[Finding]:
         for rule in self.group.rules:
-            if not self.sites[rule.name]:
+            if self.programs and not self.sites[rule.name]:
                 yield Finding("never fires", f"{rule.name} never fires")
 
     def _shadowed(self) -> Iterator[Finding]:
@@ -128,8 +132,7 @@ def _count_sites(lint: Lint, make: Make) -> bool:
     for site in range(sum(1 for _ in program.walk())):
         earlier = list[str]()
         for rule in lint.group.rules:
-            applied = _applies(rule, program, site)
-            if applied is None:
+            if not _applies(lint, rule, program, site, make):
                 continue
             program, matches = make(), True
             lint.sites[rule.name] += 1
@@ -139,24 +142,33 @@ def _count_sites(lint: Lint, make: Make) -> bool:
     return matches
 
 
-def _applies(rule: Rule, program: ModuleOp, site: int) -> bool | None:
-    """Return True if a rule changes a program at a site; None if it does not match."""
+def _applies(lint: Lint, rule: Rule, program: ModuleOp, site: int, make: Make) -> bool:
+    """Return True if a rule changes a program at a site; keep the finding that it is broken."""
     op = op_at(program, site)
     if not rule.may_match(op):
-        return None
+        return False
     try:
-        return rule.apply(op) or None
-    except Exception:  # `_compare_orders` reports it
-        return None
+        if not rule.apply(op):
+            return False
+    except BrokenRuleError as err:
+        problem = str(err)
+    else:
+        reason = reason_not_valid(program)
+        problem = reason and f"leaves invalid IR: {reason}"
+    if problem:
+        lint.broken.add(rule.name)
+        lint.keep(Finding("broken", f"{rule.name} {problem}", make()))
+    return True
 
 
 def _compare_orders(lint: Lint, make: Make) -> None:
     """Run the rules to the end in each order, and keep the findings in the smallest programs."""
-    rules = [rule for rule in lint.group.rules if rule.name not in lint.endless]
+    left_out = lint.endless | lint.broken
+    rules = [rule for rule in lint.group.rules if rule.name not in left_out]
     runs = {order: run(rules, make(), order) for order in Order}
     for order, each in runs.items():
         if each.failure:
-            lint.keep(Finding("raises", each.failure, make()))
+            lint.keep(Finding("broken", each.failure, make()))
         elif not each.ends and not lint.endless.issuperset(each.recurring):
             lint.endless |= {*each.recurring}
             lint.keep(Finding("does not end", _endless(order, each), make()))

@@ -27,6 +27,7 @@ def _rule(pattern: pdl.PatternOp, number: int) -> Rule:
     if not isinstance(rewrite, pdl.RewriteOp) or rewrite.root is None:
         message = "a pattern ends with a pdl.rewrite that has a root"
         raise UsageError(message, where=place_of(rewrite or pattern))
+    _refuse_natives(pattern)
     ctx = context()
     classes = {op: _class(op, ctx) for op in pattern.walk() if isinstance(op, pdl.OperationOp)}
     root = rewrite.root.owner
@@ -34,6 +35,17 @@ def _rule(pattern: pdl.PatternOp, number: int) -> Rule:
     name = f"pattern {number}" if pattern.sym_name is None else pattern.sym_name.data
     kind = classes[root]
     return Rule(name, PDLRewritePattern(rewrite, ctx), () if kind is None else (kind,))
+
+
+def _refuse_natives(pattern: pdl.PatternOp) -> None:
+    """Raise an error for a function that PDL text only names."""
+    for op in pattern.walk():
+        is_native = isinstance(op, pdl.ApplyNativeConstraintOp | pdl.ApplyNativeRewriteOp)
+        name = op.properties.get("name") if is_native or isinstance(op, pdl.RewriteOp) else None
+        if name is not None:
+            raise UsageError(
+                f"the native function {name} is not available here", where=place_of(op)
+            )
 
 
 def _class(op: pdl.OperationOp, ctx: Context) -> type[Operation] | None:

@@ -14,7 +14,7 @@ from tilewright.tools.output.minimal_diff import minimal_diff
 from tilewright.tools.rules.answer import Match, Proof
 from tilewright.tools.rules.applied import applications
 from tilewright.tools.rules.judge import Finding, Kind
-from tilewright.tools.rules.rule import Rule
+from tilewright.tools.rules.rule import Rule, reason_not_valid
 from tilewright.tools.rules.shrink import can_shrink
 
 _MOST_LINES = 40
@@ -73,13 +73,14 @@ def _counterexample(rule: Rule, match: Match) -> Iterator[str]:
     yield f"  In {match.origin}, {finding.message}"
     applied = applications(rule, match.program.clone)
     after = next(each.after for each in applied if each.site == match.site)
-    if "raises" not in finding.message:
+    is_whole = reason_not_valid(after) is None  # else its text may fail, too
+    if is_whole:
         dce(after)
     if can_shrink(match.program):
         yield indent(f"before:\n{_body(match.program)}", "  ")
-        if finding.inputs or "raises" not in finding.message:
+        if is_whole:
             yield indent(f"after:\n{_body(after)}", "  ")
-    else:
+    elif is_whole:
         lines = minimal_diff(str(match.program), str(after))[:_MOST_LINES]
         yield indent("\n".join(lines), "    ")
     yield from _inputs(finding)

@@ -4,7 +4,7 @@
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from traceback import extract_tb
@@ -15,7 +15,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from tilewright.errors import one_line
+from tilewright.passes.driver.verification import InvalidOpError, verify_module
 from tilewright.passes.reporting.trace import TracedPattern
+
+
+class BrokenRuleError(Exception):
+    """Error of a rule that is no rewrite: the text says what the rule does."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +43,43 @@ class Rule:
         return isinstance(op, self.roots or Operation) and not isinstance(op, ModuleOp)
 
     def apply(self, op: Operation) -> bool:
-        """Try the pattern once at an op; return True if it changed the IR."""
-        rewriter = PatternRewriter(op)
-        self.pattern.match_and_rewrite(op, rewriter)
+        """
+        Try the pattern once at an op; return True if it changed the IR. Raises `BrokenRuleError` if
+        the pattern raises any exception, or changes the op and does not tell its rewriter.
+        """
+        rewriter, before = PatternRewriter(op), _state(op)
+        try:
+            self.pattern.match_and_rewrite(op, rewriter)
+        except Exception as err:  # the rule is the user's code
+            where = line_in(file_of(self.pattern), err)
+            where = where and f" at {where}"
+            raise BrokenRuleError(f"raises {type(err).__name__}{where}: {one_line(err)}") from err
+        if not rewriter.has_done_action and _state(op) != before:
+            raise BrokenRuleError(
+                "changes an op without its rewriter; call rewriter.notify_op_modified(op)"
+            )
         return rewriter.has_done_action
 
     def sites(self, module: ModuleOp) -> Iterator[int]:
         """Yield the position of each op of a module at which the pattern is tried."""
         return iter([at for at, op in enumerate(module.walk()) if self.may_match(op)])
+
+
+def _state(op: Operation) -> Hashable:
+    """Return what a pattern may change of an op by itself."""
+    named = [*op.properties.items()], [*op.attributes.items()]
+    return (*(frozenset(each) for each in named), *op.operands, *op.result_types, op.parent)
+
+
+def reason_not_valid(module: ModuleOp) -> str | None:
+    """Reason why the verifiers of a module refuse it, also by other exceptions, or None."""
+    try:
+        verify_module(module)
+    except InvalidOpError as err:
+        return one_line(err)
+    except Exception as err:  # a verifier that expects other properties
+        return f"{type(err).__name__}: {one_line(err)}"
+    return None
 
 
 def op_at(module: ModuleOp, site: int) -> Operation:

@@ -2,11 +2,12 @@
 """Rules with what `lint-rules` finds: each class has its flaw in the docstring."""
 
 from collections.abc import Callable
+from typing import Any
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import prim
-from tilewright.dialects.scalar_function import ScalarFunction
+from tilewright.dialects.scalar_function import ScalarFunction, ScalarFunctionAttr
 from tilewright.dialects.types import element_of
 
 _F = ScalarFunction
@@ -83,3 +84,34 @@ class Grow(RewritePattern):
             inner = made(_F.ABS, op)
             outer = prim.ElementwiseOp(_F.ABS, [inner.result], element_of(op.result))
             rewriter.replace(op, [inner, outer])
+
+
+class InPlace(RewritePattern):
+    """Change a subtraction without its rewriter."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: prim.ElementwiseOp, rewriter: PatternRewriter) -> None:
+        """Match the subtraction."""
+        if op.function.data is ScalarFunction.SUB:
+            op.function = ScalarFunctionAttr(ScalarFunction.ADD)
+
+
+class InvalidFunction(RewritePattern):
+    """Make an op whose function is an attribute of an attribute."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: prim.ElementwiseOp, rewriter: PatternRewriter) -> None:
+        """Match the subtraction."""
+        if op.function.data is ScalarFunction.SUB:
+            function: Any = op.function
+            rewriter.replace(op, prim.ElementwiseOp(function, op.inputs, element_of(op.result)))
+
+
+class RaisesForNegations(RewritePattern):
+    """Fail at each negation."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: prim.ElementwiseOp, rewriter: PatternRewriter) -> None:
+        """Match the negation."""
+        if op.function.data is ScalarFunction.NEG:
+            raise KeyError("boom")

@@ -15,7 +15,7 @@ def test_one_fact_is_enough():
 
 
 def test_a_negation_is_proposed():
-    found = condition([facts("a"), facts("b")], [facts("a", "c"), facts("b", "c")])
+    found = condition([facts("a"), facts("b")] * 2, [facts("a", "c"), facts("b", "c")])
     assert str(found) == "c is not known"
 
 
@@ -31,3 +31,7 @@ def test_facts_are_joined():
 def test_there_is_none_if_equal_facts_are_right_and_wrong():
     assert condition([facts("a")], [facts("a")]) is None
     assert condition([], [facts("a")]) is None
+
+
+def test_two_matches_show_too_little():
+    assert condition([facts("a"), facts("a")], [facts("b")]) is None

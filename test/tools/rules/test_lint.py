@@ -38,6 +38,9 @@ def test_a_rule_without_a_flaw_has_no_finding():
         (("NeverFires",), "never fires", "NeverFires never fires"),
         (("swap",), "does not end", "without end: swap, in their order: the same program recurs"),
         (("Grow",), "does not end", "without end: Grow, in their order: "),
+        (("InPlace",), "broken", "InPlace changes an op without its rewriter; call "),
+        (("InvalidFunction",), "broken", "InvalidFunction leaves invalid IR: AttributeError: "),
+        (("RaisesForNegations",), "broken", "RaisesForNegations raises KeyError at "),
         (
             ("exp_to_sqrt", "exp_to_log"),
             "order",
@@ -90,7 +93,12 @@ def test_rules_of_canonicalize_all_fire(every_case: None):
 def test_the_command_prints_findings(capsys: pytest.CaptureFixture[str]):
     assert main(["lint-rules", FILE, "--programs", "30", "--texts", "0"]) == 1
     out = capsys.readouterr().out
-    assert out.startswith(f"{FILE}: 7 rules in 30 programs: ")
+    assert out.startswith(f"{FILE}: 10 rules in 30 programs: ")
     assert "\n  NeverFires never fires\n" in out
     assert main(["lint-rules", "none.py"]) == 2
     assert capsys.readouterr().err == "error: cannot read 'none.py': No such file or directory\n"
+
+
+def test_without_programs_nothing_is_found():
+    rules = rules_named(f"{FILE}:NeverFires")
+    assert lint_of(Group("rules", rules), Limits(programs=0, texts=0)).findings == []

@@ -126,6 +126,45 @@ def test_a_rule_that_fails_is_wrong(
     assert reason in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("InvalidFunction", "the IR after it is invalid: AttributeError: "),
+        ("InPlace", "it changes an op without its rewriter; call rewriter.notify_op_modified(op)"),
+    ],
+)
+def test_a_broken_rule_is_wrong(capsys: pytest.CaptureFixture[str], name: str, reason: str):
+    file = Path(__file__).parent / "linted_rules.py"
+    assert main(["prove-rule", f"{file}:{name}", *FEW, "--first"]) == 1
+    assert reason in capsys.readouterr().out
+
+
+NATIVE = """\
+pdl.pattern : benefit(1) {{
+  %t = pdl.type
+  %x = pdl.operand : %t
+  {constraint}
+  %o = pdl.operation "prim.elementwise" (%x : !pdl.value) -> (%t : !pdl.type)
+  pdl.rewrite %o {rewrite}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("constraint", "rewrite"),
+    [
+        ("", 'with "mine"(%x : !pdl.value)'),
+        ('pdl.apply_native_constraint "mine"(%x : !pdl.value)', "{ pdl.erase %o }"),
+    ],
+)
+def test_native_functions_of_pdl_are_refused(
+    rules: str, capsys: pytest.CaptureFixture[str], constraint: str, rewrite: str
+):
+    Path("native.mlir").write_text(NATIVE.format(constraint=constraint, rewrite=rewrite))
+    assert main(["prove-rule", "--pdl", "native.mlir"]) == 2
+    assert 'error: the native function "mine" is not available here' in capsys.readouterr().err
+
+
 def test_verdicts_have_their_evidence(wrong: str, right: str, capsys: pytest.CaptureFixture[str]):
     rules = f"{wrong}:MaximumOfMinimum", f"{right}:DoubleNegation"
     assert main(["prove-rule", *rules, *FEW, "--first"]) == 1
