@@ -41,6 +41,8 @@ def blame(
     wrong. A result of `torch.compile` is blamed as its original. At most `attempts` smaller
     programs are tried. Other arguments are those of `compile`.
     """
+    if attempts < 0:
+        raise UsageError(f"the number of attempts is at least 0, not {attempts}")
     original = getattr(function, "_orig_mod", function)
     original = getattr(original, "_torchdynamo_orig_callable", original)
     captured = api.capture(original, *inputs, kwargs=kwargs, matmul_precision=matmul_precision)

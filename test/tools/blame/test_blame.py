@@ -164,6 +164,11 @@ def test_comparisons_that_are_left_out(parse: Parse):
     assert remark.startswith("pass 'fold-elementwise' is not checked at @main: about ")
 
 
+def test_fewer_than_no_attempts_are_refused():
+    with pytest.raises(UsageError, match="the number of attempts is at least 0, not -1"):
+        tilewright.blame(scaled, torch.ones(4, 6), attempts=-1)
+
+
 def test_a_pass_that_raises_is_named(parse: Parse, monkeypatch: pytest.MonkeyPatch):
     def fail(*_: object) -> None:
         raise KeyError("boom")
