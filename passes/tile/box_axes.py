@@ -34,32 +34,21 @@ from tilewright.passes.rewriting.substitution import Substitution
 _DENSE = SlabLayoutAttr.get()
 
 
-def reason_not_box(stage: tile.StageOp, load: loop.LoadOp) -> str | None:
+def reason_not_box(stage: tile.StageOp) -> str | None:
     """
-    Reason why `load`, which fills the slab, reads no box of its tensor, even if the slab gets an
+    Reason why the load that fills the slab reads no box of its tensor, even if the slab gets an
     axis for each axis of the tensor; None if it reads one.
     """
-    if not isinstance(whole := find_box(stage, load), str):
-        return None
-    digits = _digits(stage, load)
-    is_read_only = all(isinstance(use.operation, loop.LoadOp) for use in stage.slab.uses)
-    if not is_read_only or all(len(each) == 1 for each in digits):
-        return whole
-    split = _split(stage, digits)
-    copied = split.copied_load()
-    assert copied is not None
-    box = find_box(split, copied)
-    split.erase()
-    return box if isinstance(box, str) else None
+    digits = _box_digits(stage)
+    return digits if isinstance(digits, str) else None
 
 
 def give_box_axes(stage: tile.StageOp, rewriter: PatternRewriter) -> tile.StageOp:
     """Give a slab that is a box an axis for each axis of its tensor, and return its stage."""
-    load = stage.copied_load()
-    assert load is not None
-    if not isinstance(find_box(stage, load), str):
+    digits = _box_digits(stage)
+    assert not isinstance(digits, str)
+    if _is_whole(digits):
         return stage
-    digits = _digits(stage, load)
     split = _split(stage, digits)
     split.slab.name_hint = stage.slab.name_hint
     for use in [*stage.slab.uses]:
@@ -67,6 +56,32 @@ def give_box_axes(stage: tile.StageOp, rewriter: PatternRewriter) -> tile.StageO
         _replace_read(use.operation, split.slab, digits, rewriter)
     rewriter.replace(stage, split)
     return split
+
+
+def _box_digits(stage: tile.StageOp) -> Sequence[Sequence[int]] | str:
+    """
+    Return the extents of the axes that each axis of the slab becomes, so that the slab is a box; or
+    the reason why it is none.
+    """
+    load = stage.copied_load()
+    assert load is not None
+    reason = find_box(stage, load)
+    if not isinstance(reason, str):
+        return [[extent] for extent in stage.axis_extents()]
+    digits = _digits(stage, load)
+    is_read_only = all(isinstance(use.operation, loop.LoadOp) for use in stage.slab.uses)
+    if not is_read_only or _is_whole(digits):
+        return reason
+    split = _split(stage, digits)
+    copied = split.copied_load()
+    assert copied is not None
+    box = find_box(split, copied)
+    split.erase()
+    return box if isinstance(box, str) else digits
+
+
+def _is_whole(digits: Sequence[Sequence[int]]) -> bool:
+    return all(len(each) == 1 for each in digits)
 
 
 def _replace_read(

@@ -106,7 +106,7 @@ def _reason_not_filled(stage: tile.StageOp, launch: tile.LaunchOp) -> str | None
         return "is computed, not copied"
     if load.memref not in launch.kernel.inputs:
         return "is not copied from an input of the kernel"
-    if (reason := reason_not_box(stage, load)) is not None:
+    if (reason := reason_not_box(stage)) is not None:
         return f"is not a box: {reason}"
     if stage.loop is not None and stage.loop.is_bounded and _is_in_loop(stage.loop):
         return "is filled in a nested loop that leaves out steps: fills cannot be counted"

@@ -49,7 +49,7 @@ PARTS = {"attributes", "operands", "properties"}
 
 EXCEPTIONS = {
     "apply_schedule._apply": "a kernel moves into a module of its own, and back",
-    "box_axes.reason_not_box": "the stage that is tried has not been inserted",
+    "box_axes._box_digits": "the stage that is tried has not been inserted",
     "chunking._fill": "`unroll` is that of a new op",
     "permute_register_tile.arranged": "the launch that is tried has not been inserted",
     "rebind.add": "the axis is that of a new launch",

@@ -28,7 +28,6 @@ from tilewright.tools.blame.differing_terms import differing_terms
 from tilewright.tools.blame.first_pass import Finder, Lowering, WrongPass, first_wrong_pass
 from tilewright.tools.blame.guilty import Guilty, guilty
 from tilewright.tools.blame.smaller_modules import smaller_modules
-from tilewright.tools.blame.smallest import Attempts
 from tilewright.tools.blame.wrong_ends import (
     is_wrong_kernel,
     wrong_capture,
@@ -36,6 +35,7 @@ from tilewright.tools.blame.wrong_ends import (
     wrong_kernels,
 )
 from tilewright.tools.output.minimal_diff import minimal_diff
+from tilewright.tools.smallest import Attempts
 
 _FILE = """\
 // RUN: {command}

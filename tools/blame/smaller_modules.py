@@ -30,7 +30,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.loop import LaunchOp
-from tilewright.tools.blame.unused import sign, without_unused
+from tilewright.tools.blame.unused import without_unused
 
 _Edit = Callable[[Operation], bool]
 """Function that makes a part of a module smaller at an op; it returns False if it cannot."""
@@ -99,7 +99,7 @@ def _returned(op: Operation, value: SSAValue) -> bool:
     if [*end.operands] == [value] or (function.res_attrs and len(end.operands) > 1):
         return False
     Rewriter.replace_op(end, func.ReturnOp(value))
-    sign(function)
+    function.update_function_type()
     return True
 
 
@@ -113,7 +113,7 @@ def _as_arguments(op: Operation) -> bool:
         argument.name_hint = result.name_hint
     _add_attributes(function, len(added))
     Rewriter.replace_op(op, [], added)
-    sign(function)
+    function.update_function_type()
     return True
 
 

@@ -17,10 +17,10 @@ from tilewright.tools.blame.blame import Blame, Subject, blamed
 from tilewright.tools.blame.called import results_of_call
 from tilewright.tools.blame.first_pass import Finder, Lowering, WrongPass, first_wrong_pass
 from tilewright.tools.blame.smaller_sizes import smaller_sizes
-from tilewright.tools.blame.smallest import Attempts
 from tilewright.tools.input.source import ExpressionSource, ModelSource, Source, TorchSource
 from tilewright.tools.output.progress import ReportStage, ignore_stage
 from tilewright.tools.program import captured_program, module_program
+from tilewright.tools.smallest import Attempts
 from tilewright.tuning.knowledge import Db
 
 

@@ -5,21 +5,13 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.kernel_like import KernelLikeOp
 from tilewright.dialects.loop import LaunchOp
 from tilewright.passes.facts.effects import erase_dead
-
-
-def sign(function: func.FuncOp) -> None:
-    """Give a function the type of its arguments and results."""
-    block = function.body.block
-    assert block.last_op is not None
-    results = [value.type for value in block.last_op.operands]
-    function.function_type = FunctionType.from_lists([*block.arg_types], results)
 
 
 def without_unused(module: ModuleOp) -> ModuleOp:
@@ -87,4 +79,4 @@ def _drop_arguments(op: func.FuncOp | KernelLikeOp) -> None:
             op.arg_attrs = ArrayAttr(kept)
         block.erase_arg(argument)
     if isinstance(op, func.FuncOp):
-        sign(op)
+        op.update_function_type()

@@ -13,24 +13,18 @@ from dataclasses import replace
 from typing import Any
 
 from tilewright.tools.fuzz.graphs import Graph, Input, Node, fitting_value, tensors_of
+from tilewright.tools.smallest import Attempts
 
 _MOST_ELEMENTS = 1 << 20
 
 
 def shrunk(graph: Graph, fails: Callable[[Graph], bool]) -> Graph:
     """Return a graph that fails, of which no graph with one thing less does."""
-    seen = {graph}
-    found: Graph | None = graph
-    while found is not None:
-        graph = found
-        new = (smaller for smaller in _smaller(graph) if smaller not in seen)
-        found = next((each for each in new if _is_valid(each) and _fails(each, seen, fails)), None)
-    return graph
+    return Attempts().smallest(graph, _valid_smaller, fails, lambda each: each)
 
 
-def _fails(graph: Graph, seen: set[Graph], fails: Callable[[Graph], bool]) -> bool:
-    seen.add(graph)
-    return fails(graph)
+def _valid_smaller(graph: Graph) -> Iterator[Graph]:
+    return filter(_is_valid, _smaller(graph))
 
 
 def _smaller(graph: Graph) -> Iterator[Graph]:

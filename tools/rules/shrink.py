@@ -11,13 +11,15 @@ still wrong in it.
 from collections.abc import Callable, Iterator, Mapping
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, ModuleOp, TensorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.types import element_of, shape_of, tensor_of
+from tilewright.tools.smallest import Attempts
 
 _MOST_TRIES = 300
 
@@ -34,20 +36,9 @@ def can_shrink(module: ModuleOp) -> bool:
 
 def shrunk(module: ModuleOp, fails: Fails) -> ModuleOp:
     """Return a program that fails, of which no program with one thing less does."""
-    tries, found, seen = 0, True, {str(module)}
-    while found:
-        found = False
-        for smaller in _smaller(module):
-            if (text := str(smaller)) in seen:
-                continue
-            seen.add(text)
-            tries += 1
-            if tries > _MOST_TRIES:
-                return module
-            if _is_valid(smaller) and fails(smaller):
-                module, found = smaller, True
-                break
-    return module
+    return Attempts(_MOST_TRIES).smallest(
+        module, _smaller, lambda smaller: _is_valid(smaller) and fails(smaller), str
+    )
 
 
 def _is_valid(module: ModuleOp) -> bool:
@@ -165,17 +156,9 @@ def _cleaned(module: ModuleOp, function: func.FuncOp, block: Block) -> ModuleOp:
     """Erase ops and arguments that are not used, and update the function's type."""
     for op in reversed([*block.ops]):
         if op is not block.last_op and not any(result.uses for result in op.results):
-            _erase(op)
+            Rewriter.erase_op(op)
     for argument in reversed([*block.args]):
         if not argument.uses:
             block.erase_arg(argument)
-    returned = block.last_op
-    assert returned is not None
-    outputs = list(returned.operand_types)
-    function.properties["function_type"] = FunctionType.from_lists(list(block.arg_types), outputs)
+    function.update_function_type()
     return module
-
-
-def _erase(op: Operation) -> None:
-    op.detach()
-    op.erase()

@@ -12,7 +12,7 @@ from tilewright.dialects.structure import structure
 from tilewright.passes.driver.levels import Level
 from tilewright.passes.driver.lowering import lower
 from tilewright.tools.blame.smaller_modules import smaller_modules
-from tilewright.tools.blame.smallest import Attempts
+from tilewright.tools.smallest import Attempts
 
 Parse = Callable[[str], ModuleOp]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy search for the smallest program that fails, in a number of attempts."""
+"""Greedy search for the smallest program that fails."""
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 @dataclass
 class Attempts:
-    """Number of smaller programs that may still be tried."""
+    """Number of smaller programs that may still be tried; any number if it is None."""
 
-    left: int
+    left: int | None = None
 
     def smallest(
         self,
@@ -44,5 +44,6 @@ class Attempts:
         if self.left == 0 or (known := key(program)) in seen:
             return False
         seen.add(known)
-        self.left -= 1
+        if self.left is not None:
+            self.left -= 1
         return fails(program)
