@@ -18,13 +18,26 @@ from tilewright.dialects.tile.attributes import Axis
 from tilewright.passes.facts.nest import quotients_of
 
 
-class Positions(NamedTuple):
-    """Rows of a launch as positions: `images` images of `height` lines of `width` positions."""
+class Images(NamedTuple):
+    """A number of images of `height` lines of `width` positions."""
 
-    axis: Axis
-    images: int
+    number: int
     height: int
     width: int
+
+    def blocks(self, lines: int, width: int) -> tuple[int, int, int]:
+        """
+        Return the numbers of images, and of blocks of `lines` lines of `width` positions down and
+        across an image.
+        """
+        return self.number, -(-self.height // lines), -(-self.width // width)
+
+
+class Positions(NamedTuple):
+    """Rows of a launch as positions in images."""
+
+    axis: Axis
+    images: Images
 
 
 def positions_of(launch: tile.LaunchOp) -> Positions | None:
@@ -38,7 +51,7 @@ def positions_of(launch: tile.LaunchOp) -> Positions | None:
     line, image = [*divisors, axis.extent, axis.extent][:2]
     if not divisors or image % line or axis.extent % image:
         return None
-    return Positions(axis, axis.extent // image, image // line, line)
+    return Positions(axis, Images(axis.extent // image, image // line, line))
 
 
 def _is_summed(load: loop.LoadOp) -> bool:

@@ -45,8 +45,7 @@ class PositionBlocks(NamedTuple):
     @property
     def counts(self) -> tuple[int, int, int]:
         """Numbers of images, and of blocks down and across an image."""
-        _, images, height, width = self.positions
-        return images, -(-height // self.lines), -(-width // self.width)
+        return self.positions.images.blocks(self.lines, self.width)
 
     @property
     def total(self) -> int:
@@ -55,7 +54,7 @@ class PositionBlocks(NamedTuple):
 
     def split(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> tile.LaunchOp:
         """Replace the axis for rows by three: for images, lines and positions in a line."""
-        rebinding, (counted, *extents) = Rebinding(), self.positions
+        rebinding, (counted, extents) = Rebinding(), self.positions
         for axis in launch.bound_axes():
             if axis.value is not counted.value:
                 rebinding.keep(axis)

@@ -18,6 +18,7 @@ type at a time, for which one line is best.
 """
 
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 from xdsl.utils.exceptions import PassFailedException
@@ -27,7 +28,7 @@ from tilewright.dialects.element_types import HALVES
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
-from tilewright.passes.facts.positions import positions_of
+from tilewright.passes.facts.positions import Images, positions_of
 from tilewright.passes.tile.planner.trial import scheduled
 from tilewright.passes.tile.tma_copy import TmaCopyPass, eligible_slabs
 
@@ -47,16 +48,14 @@ _ROWS = (32, 64, 128, 256)
 class ImageBoxes(NamedTuple):
     """Images of a convolution whose blocks can read boxes."""
 
-    images: int
-    height: int
-    width: int
+    images: Images
     lines: Sequence[int]
     """Possible numbers of lines in a block, by preference."""
 
     def width_for(self, m: int) -> int | None:
         """Return the positions of each line in a block of `m` rows; None if too many are wasted."""
         widths = [m // lines for lines in self.lines if m // lines >= _SHORTEST]
-        most = _MOST_WASTE * self.images * self.height * self.width
+        most = _MOST_WASTE * prod(self.images)
         return next((width for width in widths if self._blocks(m, width) * m <= most), None)
 
     def blocks(self, m: int) -> int | None:
@@ -65,7 +64,7 @@ class ImageBoxes(NamedTuple):
         return None if width is None else self._blocks(m, width)
 
     def _blocks(self, m: int, width: int) -> int:
-        return self.images * -(-self.height * width // m) * -(-self.width // width)
+        return prod(self.images.blocks(m // width, width))
 
 
 def image_boxes_of(
@@ -78,7 +77,7 @@ def image_boxes_of(
     if instruction is None or not target.has_tma or (found := positions_of(launch)) is None:
         return None
     preferred = _HALF_LINES if instruction.fragments.element in HALVES else _FLOAT_LINES
-    boxes = ImageBoxes(*found[1:], preferred)
+    boxes = ImageBoxes(found.images, preferred)
     if all(boxes.width_for(m) is None for m in _ROWS):
         return None
     # A block of several lines reads boxes only if a block of one line does.

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from tilewright import api
 from tilewright.dialects import loop
 from tilewright.dialects.target import target
+from tilewright.passes.facts.positions import Images
 from tilewright.passes.tile.planner.contraction import contraction_of
 from tilewright.passes.tile.planner.image_boxes import ImageBoxes
 from tilewright.passes.tile.planner.plan_schedules import launched
@@ -29,8 +30,8 @@ IMAGE, LINE = torch.empty(2, 16, 8, 64), torch.empty(2, 16, 64)
 
 
 def test_images_have_two_lines_in_a_block_and_rows_of_channels_one():
-    assert boxes_of(nn.Conv2d(16, 8, 3), IMAGE) == ImageBoxes(2, 6, 62, (2, 1))
-    assert boxes_of(nn.Conv1d(16, 8, 3), LINE) == ImageBoxes(1, 2, 62, (1,))
+    assert boxes_of(nn.Conv2d(16, 8, 3), IMAGE) == ImageBoxes(Images(2, 6, 62), (2, 1))
+    assert boxes_of(nn.Conv1d(16, 8, 3), LINE) == ImageBoxes(Images(1, 2, 62), (1,))
 
 
 @pytest.mark.parametrize(
@@ -58,5 +59,5 @@ def test_other_kernels_have_no_boxes(module: nn.Module, input: Tensor, on: str):
     ],
 )
 def test_width(size: tuple[int, int], m: int, width: int | None, blocks: int | None):
-    boxes = ImageBoxes(1, *size, (2, 1))
+    boxes = ImageBoxes(Images(1, *size), (2, 1))
     assert (boxes.width_for(m), boxes.blocks(m)) == (width, blocks)
