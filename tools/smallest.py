@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -10,9 +11,9 @@ T = TypeVar("T")
 
 @dataclass
 class Attempts:
-    """Number of smaller programs that may still be tried; any number if it is None."""
+    """Number of smaller programs that may still be tried."""
 
-    left: int | None = None
+    left: float = inf
 
     def smallest(
         self,
@@ -44,6 +45,5 @@ class Attempts:
         if self.left == 0 or (known := key(program)) in seen:
             return False
         seen.add(known)
-        if self.left is not None:
-            self.left -= 1
+        self.left -= 1
         return fails(program)

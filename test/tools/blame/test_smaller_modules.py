@@ -32,7 +32,7 @@ func.func @main(%x: tensor<4x6xf32>, %y: tensor<6x5xf32>, %z: tensor<4x6xf32>)
 """
 
 
-def smallest_with(module: ModuleOp, text: str) -> tuple[str, int | None]:
+def smallest_with(module: ModuleOp, text: str) -> tuple[str, float]:
     """Return the smallest well-formed module whose IR has a text, and the attempts left of 200."""
     attempts = Attempts(200)
 
