@@ -400,6 +400,36 @@ __device__ __forceinline__ int shared_address(const void *shared) {
   return (int)__cvta_generic_to_shared(shared);
 }
 
+// Descriptor of a matrix in shared memory that begins at the address `row`. Its elements are swizzled
+// in spans of 32, 64 or 128 bytes; distances are in bytes. PTX ISA, wgmma, matrix descriptor (sm_90a).
+template <typename T>
+__device__ __forceinline__ unsigned long long matrix_descriptor(T row, int leading, int stride, int span) {
+  const unsigned long long mode = span == 128 ? 1 : span == 64 ? 2 : 3;
+  const unsigned first = ((unsigned)row & 0x3ffff) >> 4 | (unsigned)leading >> 4 << 16;
+  return mode << 62 | (unsigned long long)stride >> 4 << 32 | first;
+}
+
+// Orders the thread's accesses to registers before the multiplications that its warpgroup starts.
+__device__ __forceinline__ void group_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+}
+
+// The multiplications that the warpgroup has started since the last commit are a group.
+__device__ __forceinline__ void group_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+}
+
+// Until at most so many of the warpgroup's latest groups are under way.
+template <int pending>
+__device__ __forceinline__ void group_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(pending) : "memory");
+}
+
+// Orders accesses of threads to shared memory before reads by tensor cores. PTX ISA, fence (sm_90).
+__device__ __forceinline__ void proxy_fence() {
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+}
+
 // Loads a matrix of 8 rows of 16 bytes from shared memory to registers. Lane l below 8 gives the
 // address of row l. PTX ISA, ldmatrix (sm_75).
 __device__ __forceinline__ void load_matrix_x1(void *to, unsigned row) {

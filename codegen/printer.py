@@ -17,12 +17,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.target import Target
 
 from tilewright.codegen.c_types import C_TYPES
+from tilewright.codegen.group_functions import group_functions
 from tilewright.codegen.literals import literal
 from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.cuda import expressions as expr
-from tilewright.dialects.cuda.matrices import LoadMatrixOp, MatrixMultiplyOp
+from tilewright.dialects.cuda.matrices import GroupMultiplyOp, LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.cuda.operators import BinaryOp
 from tilewright.dialects.cuda.threads import PerformOp, RemoteOp
 from tilewright.dialects.cuda.types import ArrayType, PointerType, TensorMapType, VariableType
@@ -201,6 +202,7 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
     ops = ops_in(*kernels)
     if functions := prelude(_called(ops), _types(kernels, ops)):
         lines += functions.split("\n")
+    lines += group_functions(op for op in ops if isinstance(op, GroupMultiplyOp))
     printer = CudaPrinter(lines)
     for kernel in kernels:
         if lines:

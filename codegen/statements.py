@@ -184,6 +184,14 @@ class StatementPrinter:
         fragments = ", ".join(self.text(fragment) for fragment in (op.d, op.a, op.b))
         self.line(f"{op.function}({fragments});")
 
+    def group_multiply(self, op: matrices.GroupMultiplyOp) -> None:
+        transposed = ", ".join(map(str, op.template_arguments()))
+        self.line(f"{op.function}<{transposed}>(")
+        with self.indented(2):
+            for factor in (op.d, op.a):
+                self.line(f"{self.text(factor)},")
+            self.line(f"{self.text(op.b)});")
+
     def text(self, value: SSAValue) -> str:
         """Return the text of the expression that defines `value`, or its name."""
         return self.expressions.text(value)
@@ -226,6 +234,7 @@ STATEMENTS: Mapping[type[Operation], Callable[[StatementPrinter, Any], None]] = 
     RemoteOp: StatementPrinter.remote_array,
     matrices.LoadMatrixOp: StatementPrinter.load_matrix,
     matrices.MatrixMultiplyOp: StatementPrinter.matrix_multiply,
+    matrices.GroupMultiplyOp: StatementPrinter.group_multiply,
     CopyOp: StatementPrinter.copy,
     threads.SyncthreadsOp: StatementPrinter.barrier,
     threads.PerformOp: StatementPrinter.action,

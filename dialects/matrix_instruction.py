@@ -51,6 +51,9 @@ class MatrixInstruction(StrEnum):
     float32 operands, each the sum of two tf32 values. Three instructions multiply them; the product
     of the two smaller values is left out.
     """
+    M64NNK16_BF16 = "m64nNk16_bf16"
+    """A and B are read from slabs by four warps together, for any N (`wgmma`, sm_90a)."""
+    M64NNK16_F16 = "m64nNk16_f16"
 
     @property
     def fragments(self) -> "Fragments":
@@ -61,6 +64,11 @@ class MatrixInstruction(StrEnum):
     def is_split(self) -> bool:
         """True if several instructions multiply the parts of each factor."""
         return self.fragments.products > 1
+
+    @property
+    def is_grouped(self) -> bool:
+        """True if the warps of a warpgroup multiply together, from slabs (`wgmma`)."""
+        return self.fragments.warps > 1
 
 
 @irdl_attr_definition
@@ -86,6 +94,11 @@ class Fragments(NamedTuple):
     """Map from (lane, element) to the row and the column in D."""
     products: int = 1
     """Number of instructions for one product."""
+    warps: int = 1
+    """
+    Number of warps that multiply together. Each has `m` rows of its own and all columns, of which
+    an instruction does up to `MOST_COLUMNS`; A and B are not held in registers.
+    """
 
     @property
     def elements_a(self) -> int:
@@ -140,10 +153,23 @@ _TF32 = Fragments(
     d=_D,
 )
 
+GROUP_WARPS = 4
+"""Warps of a warpgroup (PTX ISA, `wgmma`, "Warpgroup")."""
+
+GROUP_THREADS = GROUP_WARPS * WARP_SIZE
+
+MOST_COLUMNS = 256
+"""Most columns of D that one instruction of a warpgroup adds to."""
+
 INSTRUCTIONS: Mapping[MatrixInstruction, Fragments] = {
     MatrixInstruction.M16N8K16_BF16: _halves(bf16),
     MatrixInstruction.M16N8K16_F16: _halves(f16),
     MatrixInstruction.M16N8K8_TF32: _TF32,
     MatrixInstruction.M16N8K8_TF32X3: _TF32._replace(products=3),
+    MatrixInstruction.M64NNK16_BF16: _halves(bf16)._replace(warps=GROUP_WARPS),
+    MatrixInstruction.M64NNK16_F16: _halves(f16)._replace(warps=GROUP_WARPS),
 }
-"""The table of matrix instructions (PTX ISA, mma, sm_80 on)."""
+"""
+The table of matrix instructions (PTX ISA: mma, sm_80 on; wgmma, sm_90a). In D of `wgmma`, a warp
+holds 16 rows as in D of `mma`, one tile of 8 columns after the other.
+"""

@@ -28,6 +28,7 @@ from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.strong_accesses import are_mixed
 from tilewright.codegen.simulator.undefined import Undefined
 from tilewright.codegen.simulator.unit import Unit
+from tilewright.codegen.simulator.warpgroups import ROOT, Warpgroups
 from tilewright.matrix_sums import MatrixSums
 from tilewright.rounding import FusedMultiplyAdd
 
@@ -89,6 +90,7 @@ def assemble(
         mbarriers=MBarriers(geometry, order, shared, findings),
         tensor_maps={},
         copies=AsyncCopies(geometry, shared, global_memory, findings),
+        warpgroups=Warpgroups(kernel, geometry, shared, findings),
         meters=Meters(counts, [instruction.line for instruction in kernel.instructions]),
         findings=findings,
         undefined=undefined,
@@ -105,7 +107,7 @@ def _uses_rows(kernel: Kernel, geometry: Geometry) -> bool:
     if geometry.cluster_blocks > 1 or orders_by_atomics(kernel):
         return True
     return any(
-        instruction.root == "mbarrier"
+        instruction.root in ("mbarrier", ROOT)
         or (instruction.root in ("bar", "barrier") and _is_partial(instruction))
         for instruction in kernel.instructions
     )

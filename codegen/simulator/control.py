@@ -13,6 +13,7 @@ from tilewright.codegen.simulator.instructions import build
 from tilewright.codegen.simulator.instructions.matrix import MATRIX
 from tilewright.codegen.simulator.instructions.mbarrier import phase_wait
 from tilewright.codegen.simulator.instructions.warp import WARP_TOGETHER, synchronise
+from tilewright.codegen.simulator.instructions.warpgroup import warpgroup
 from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.lanes import Integers, Lanes
 from tilewright.codegen.simulator.machine import Control, Machine
@@ -20,9 +21,10 @@ from tilewright.codegen.simulator.meeting import Collective
 from tilewright.codegen.simulator.operands import Instruction, Predicate, Symbol
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Step, Unit, modifiers, unknown
+from tilewright.codegen.simulator.warpgroups import ROOT
 
 _REDUCTIONS = ("popc", "and", "or")
-_COLLECTIVES = {**WARP_TOGETHER, **MATRIX}
+_COLLECTIVES = {**WARP_TOGETHER, **MATRIX, ROOT: warpgroup}
 
 
 def compile_kernel(unit: Unit) -> Machine:
@@ -46,14 +48,20 @@ def compile_kernel(unit: Unit) -> Machine:
 def _add(machine: Machine, place: int, instruction: Instruction) -> None:
     control = _control(machine, place, instruction)
     if control is None:
-        step = _after(machine.unit.undefined.flow(instruction), build(machine.unit, instruction))
+        step = _checked(machine.unit, instruction, build(machine.unit, instruction))
         guarded = _guarded(machine.unit, instruction.predicate, step)
         machine.steps.append(_after(machine.unit.undefined.guard(instruction), guarded))
         return
-    control = _after(machine.unit.undefined.flow(instruction), control)
+    control = _checked(machine.unit, instruction, control)
     guarded = _guarded_control(machine, place, instruction, control)
     machine.controls[place] = _after(machine.unit.undefined.guard(instruction), guarded)
     machine.steps.append(_never)
+
+
+def _checked(unit: Unit, instruction: Instruction, step: Step) -> Step:
+    """Return a step that checks the operands of an instruction before it runs."""
+    step = _after(unit.undefined.flow(instruction), step)
+    return _after(unit.warpgroups.guard(instruction), step)
 
 
 def _after(check: Step | None, step: Step) -> Step:

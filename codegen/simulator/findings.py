@@ -53,6 +53,8 @@ class Kind(StrEnum):
     """
     TENSOR_MAP = "tensor-map"
     """A bulk copy that its tensor map, or the hardware, does not allow."""
+    DESCRIPTOR = "descriptor"
+    """A descriptor of a matrix that no swizzled matrix has, or that differs within a warpgroup."""
     OUT_OF_BOUNDS = "out-of-bounds"
     MISALIGNED = "misaligned"
     READ_ONLY = "read-only"

@@ -7,7 +7,7 @@ from tilewright.codegen.simulator.kernel import Kernel
 from tilewright.codegen.simulator.operands import Address, Instruction, Operand, Register
 from tilewright.codegen.simulator.register_uses import names
 
-_HANDING_ON = ("shfl", "mma")
+_HANDING_ON = ("shfl", "mma", "wgmma")
 _DECIDING = (
     *("setp", "set", "selp", "slct", "vote", "match", "redux", "bar", "barrier"),
     *_HANDING_ON,

@@ -145,6 +145,7 @@ class Machine:
 
     def exit(self, lanes: Lanes) -> None:
         self.unit.copies.exit(lanes)
+        self.unit.warpgroups.exit(lanes)
         self._alive[lanes.index] = False
 
     def trap(self, lanes: Lanes, instruction: Instruction) -> None:

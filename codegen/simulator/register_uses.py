@@ -19,7 +19,7 @@ from tilewright.codegen.simulator.operands import (
 
 _SPACES = {"global", "shared", "shared_cta", "shared_cluster", "const", "param", "local"}
 _NO_RESULT = ("st", "red", "bra", "brx", "bar", "barrier", "cp")
-_ACTS = (*_NO_RESULT, "atom", "mbarrier", "shfl", "vote", "match", "redux", "mma")
+_ACTS = (*_NO_RESULT, "atom", "mbarrier", "shfl", "vote", "match", "redux", "mma", "wgmma")
 """
 Instructions for which any undefined operand is an error. An undefined guard or address is an error
 for all instructions.

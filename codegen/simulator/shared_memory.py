@@ -41,6 +41,10 @@ Bit at which an address holds the rank of its block in the cluster, plus one; 0 
 """
 
 
+_CHUNK = 16
+"""Bytes that tensor cores read together."""
+
+
 class StartedCopy(NamedTuple):
     """
     A bulk copy to shared memory that is in flight. It lands at `time` of the mbarrier that `agent`
@@ -169,6 +173,31 @@ class SharedMemory:
                 int(numbers[first]), int(addresses[first]), access, "shared memory"
             )
         return inside & is_aligned
+
+    def bases(self, lanes: Integers) -> Integers:
+        """Return the offset within the batch of the shared memory of each lane's block."""
+        return self._base[lanes]
+
+    def chunks(self, offsets: Integers) -> NDArray[np.complex128]:
+        """Return the 16 bytes at each offset within the batch, as one item."""
+        return self.block.items(_CHUNK)[offsets // _CHUNK]
+
+    def read_chunks(self, lanes: Integers, offsets: Integers, line: int) -> bool:
+        """
+        Check the reads of 16 bytes by tensor cores for lanes, at the `offsets` within the batch by
+        (lane, chunk). Return false if some are outside of shared arrays, which is reported.
+        """
+        within, access = offsets - self._base[lanes][:, None], Access(Mode.LOAD, _CHUNK, line)
+        low, high = int(within.min()), int(within.max()) + _CHUNK
+        if not any(start <= low and high <= end for start, end in self.layout.ranges):
+            self.out_of_bounds(int(lanes[0]), low, access)
+            return False
+        if self.checks:
+            by = np.repeat(lanes, offsets.shape[1])
+            touch = self._touch(by, offsets.ravel(), low, high, access)
+            self._check(touch, access)
+            self.races.against_proxy(touch, "a multiplication", "reads")
+        return True
 
     def touch(self, lane: int, offsets: Integers, size: int, line: int) -> Touch:
         """

@@ -189,7 +189,7 @@ class SharedRaces:
         self._against_writes(touch, "fills")
         self._against_updates(touch, "fills")
         self._reads.meet(touch)
-        self._against_proxy(touch)
+        self.against_proxy(touch, "a bulk copy", "fills")
         self.written[touch.cells] = stamps[:, None]
         self._copies.add(touch)
 
@@ -264,9 +264,10 @@ class SharedRaces:
         places, stamps = self._updates.earlier(cells, self.order.knowledge(lanes))
         return lanes[places], stamps, cells[places]
 
-    def _against_proxy(self, touch: Touch) -> None:
+    def against_proxy(self, touch: Touch, what: str, verb: str) -> None:
         """
-        Report a bulk copy over memory that threads wrote or updated, without a proxy fence since.
+        Report an access by hardware to memory that threads wrote or updated, without a proxy fence
+        since. The message calls the access `what`.
         """
         lines = self._generic.lines(touch) + self._updated.lines(touch)
         if not lines:
@@ -284,7 +285,7 @@ class SharedRaces:
         self.findings.add(
             Kind.PROXY,
             touch.line,
-            f"a bulk copy of {self.geometry.name(int(lanes[first]))} fills shared memory "
+            f"{what} of {self.geometry.name(int(lanes[first]))} {verb} shared memory "
             f"that {self._name_of(int(stamps[first]) & THREAD_MASK)} wrote{in_lines(lines)}, "
             "with no fence.proxy.async between",
         )

@@ -236,6 +236,7 @@ class _Launch:
         unit.mbarriers.reset()
         unit.atomics.reset()
         unit.copies.reset()
+        unit.warpgroups.reset()
 
     def _end_batch(self) -> None:
         """

@@ -26,6 +26,7 @@ from tilewright.codegen.simulator.registers import Registers
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 from tilewright.codegen.simulator.tensor_map import TensorMap
 from tilewright.codegen.simulator.undefined import Undefined
+from tilewright.codegen.simulator.warpgroups import Warpgroups
 from tilewright.matrix_sums import MatrixSums
 from tilewright.rounding import FusedMultiplyAdd
 
@@ -52,6 +53,7 @@ class Unit:
     tensor_maps: dict[int, tuple[TensorMap, Array]]
     """Tensor maps with the arrays they describe, by the generic address of the parameter."""
     copies: AsyncCopies
+    warpgroups: Warpgroups
     meters: Meters
     findings: Findings
     undefined: Undefined

@@ -6,6 +6,8 @@ Identifiers of CUDA C++ text: which names are reserved, and how any name hint be
 import re
 from functools import lru_cache
 
+from tilewright.dialects.matrix_instruction import MOST_COLUMNS
+
 KEYWORDS = frozenset(
     """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t
@@ -56,9 +58,10 @@ _MATH = frozenset(
 PRELUDE = frozenset(
     """
     arrives_last ceil_div checked_index differ divide_approximately exp2_approximately
-    exp_approximately floor_div floor_mod halve_tf32 infinity integer_pow max_nan min_nan
-    nearest_finite quiet_nan round_tf32 shared_address shift_left shift_right shift_right_logical
-    to_bfloat16 to_float to_half wrapping_abs wrapping_add wrapping_mul wrapping_sub
+    exp_approximately floor_div floor_mod halve_tf32 infinity integer_pow matrix_descriptor max_nan
+    min_nan nearest_finite quiet_nan round_tf32 shared_address shift_left shift_right
+    shift_right_logical to_bfloat16 to_float to_half wrapping_abs wrapping_add wrapping_mul
+    wrapping_sub
     """.split()
 )
 """Functions of `codegen/prelude.cuh` that return a value."""
@@ -66,9 +69,9 @@ PRELUDE = frozenset(
 _ACTIONS = frozenset(
     """
     atomic_add_long cluster_arrive cluster_barrier cluster_wait copy_async copy_async_commit
-    copy_async_or_zero copy_async_wait mbarrier_arrive mbarrier_expect mbarrier_init
-    mbarrier_init_fence mbarrier_wait named_barrier tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d
-    tma_copy_5d
+    copy_async_or_zero copy_async_wait group_commit group_fence group_wait mbarrier_arrive
+    mbarrier_expect mbarrier_init mbarrier_init_fence mbarrier_wait named_barrier proxy_fence
+    tma_copy_1d tma_copy_2d tma_copy_3d tma_copy_4d tma_copy_5d
     """.split()
 )
 """Functions of the prelude that are called for their effect and return nothing."""
@@ -108,7 +111,14 @@ _MATRICES = frozenset(
 )
 """Functions of the prelude that load and multiply matrices; they return nothing."""
 
-_PRELUDE_NAMES = PRELUDE | _ACTIONS | _TYPES | _POINTERS | _MATRICES
+_GROUPS = frozenset(
+    f"group_multiply_m64n{columns}k16_{element}"
+    for columns in range(8, MOST_COLUMNS + 1, 8)
+    for element in ("bf16", "f16")
+)
+"""Functions that `codegen/group_functions.py` writes."""
+
+_PRELUDE_NAMES = PRELUDE | _ACTIONS | _TYPES | _POINTERS | _MATRICES | _GROUPS
 
 RESERVED = KEYWORDS | _CUDA | _VECTORS | _MATH | CUDA_ACTIONS | _PRELUDE_NAMES
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements of CUDA IR for tensor cores: loads of matrices, and multiplications, by a warp."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, f32, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness, UnitAttr, f32, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -25,7 +25,11 @@ from tilewright.dialects.cuda.copies import AddressOp
 from tilewright.dialects.cuda.statements import StatementOp
 from tilewright.dialects.cuda.types import PointerType, number
 from tilewright.dialects.kernel.matrix import verify_matrices, verify_multiplication
+from tilewright.dialects.kernel.warpgroup import verify_group
 from tilewright.dialects.matrix_instruction import MatrixInstruction, MatrixInstructionAttr
+
+ui64 = IntegerType(64, Signedness.UNSIGNED)
+"""Type of a descriptor of a matrix in shared memory."""
 
 
 @irdl_op_definition
@@ -128,10 +132,77 @@ class MatrixMultiplyOp(StatementOp):
             raise VerifyException(f"{instruction} multiplies {expected}, not {self.a.type.element}")
 
 
+@irdl_op_definition
+class GroupMultiplyOp(StatementOp):
+    """
+    Start of a multiplication by a warpgroup: `group_multiply_m64n128k16_bf16<0, 1>(&d[0], a, b);`.
+
+    Factors are given by descriptors, which `matrix_descriptor` of the prelude returns. They are
+    `transposed` if K is not innermost in memory.
+
+    ```mlir
+    cuda.group_multiply m64nNk16_bf16 columns 128 %a, %b transposed, %d
+      : ui64, ui64, !cuda.ptr<f32>
+    ```
+    """
+
+    name = "cuda.group_multiply"
+
+    instruction = prop_def(MatrixInstructionAttr)
+    columns = prop_def(IntegerAttr.constr(type=eq(i64)))
+    a = operand_def(eq(ui64))
+    a_transposed = opt_prop_def(UnitAttr)
+    b = operand_def(eq(ui64))
+    b_transposed = opt_prop_def(UnitAttr)
+    d = operand_def(eq(PointerType.get(f32)))
+
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$instruction `columns` $columns $a (`transposed` $a_transposed^)? `,` "
+        "$b (`transposed` $b_transposed^)? `,` $d attr-dict "
+        "`:` type($a) `,` type($b) `,` type($d)"
+    )
+
+    def __init__(
+        self,
+        instruction: MatrixInstruction,
+        columns: int,
+        factors: Sequence[SSAValue],
+        transposed: Sequence[bool],
+        d: SSAValue,
+    ):
+        a, b = (UnitAttr() if each else None for each in transposed)
+        super().__init__(
+            operands=[*factors, d],
+            properties={
+                "instruction": MatrixInstructionAttr(instruction),
+                "columns": number(columns),
+                "a_transposed": a,
+                "b_transposed": b,
+            },
+        )
+
+    @property
+    def function(self) -> str:
+        """Name of the function that the statement calls (`codegen/group_functions.py`)."""
+        name = str(self.instruction.data).replace("nN", f"n{self.columns.value.data}")
+        return f"group_multiply_{name}"
+
+    def template_arguments(self) -> tuple[int, int]:
+        """Return 1 for each factor that is transposed, and 0 for the others."""
+        return int(self.a_transposed is not None), int(self.b_transposed is not None)
+
+    def writes(self) -> Iterator[SSAValue]:
+        yield _array(self.d)
+
+    def verify_(self) -> None:
+        verify_group(self.instruction.data, self.columns.value.data)
+
+
 def _array(address: SSAValue) -> SSAValue:
     """Return the pointer or array in which an address lies."""
     owner = address.owner
     return owner.pointer if isinstance(owner, AddressOp) else address
 
 
-MATRIX_STATEMENTS: list[type[StatementOp]] = [LoadMatrixOp, MatrixMultiplyOp]
+MATRIX_STATEMENTS: list[type[StatementOp]] = [LoadMatrixOp, MatrixMultiplyOp, GroupMultiplyOp]

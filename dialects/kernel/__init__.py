@@ -51,6 +51,13 @@ from tilewright.dialects.kernel.shuffle import (
     ShuffleModeAttr,
     ShuffleOp,
 )
+from tilewright.dialects.kernel.warpgroup import (
+    GroupCommitOp,
+    GroupFenceOp,
+    GroupMultiplyOp,
+    GroupWaitOp,
+    ProxyFenceOp,
+)
 
 __all__ = [
     "ArriveOp",
@@ -64,6 +71,10 @@ __all__ = [
     "CopyAsyncOp",
     "CopyOp",
     "FuncOp",
+    "GroupCommitOp",
+    "GroupFenceOp",
+    "GroupMultiplyOp",
+    "GroupWaitOp",
     "HalveTf32Op",
     "IdOp",
     "IndexOp",
@@ -72,6 +83,7 @@ __all__ = [
     "MatrixMultiplyOp",
     "NamedBarrierOp",
     "NearestFiniteOp",
+    "ProxyFenceOp",
     "RegistersOp",
     "RemoteOp",
     "RingAcquireOp",
@@ -110,6 +122,11 @@ Kernel = Dialect(
         RoundTf32Op,
         HalveTf32Op,
         NearestFiniteOp,
+        GroupFenceOp,
+        GroupMultiplyOp,
+        GroupCommitOp,
+        GroupWaitOp,
+        ProxyFenceOp,
         RingOp,
         RingAcquireOp,
         RingCommitOp,

@@ -280,7 +280,11 @@ def verify_matrices(element: Attribute, count: int, *, is_transposed: bool) -> N
 
 
 def verify_multiplication(instruction: MatrixInstruction) -> None:
-    """Raise `VerifyException` if `instruction` stands for several instructions of the GPU."""
+    """Raise `VerifyException` unless `instruction` is one instruction of a warp."""
+    if instruction.is_grouped:
+        raise VerifyException(
+            f"{instruction} is an instruction of a warpgroup; use kernel.group_multiply"
+        )
     if instruction.is_split:
         raise VerifyException(
             f"{instruction} is several instructions; write its multiplications one by one"

@@ -34,6 +34,7 @@ from tilewright.interpreters.kernel.ring import RINGS, check_finished
 from tilewright.interpreters.kernel.shared_memory import SHARED_MEMORY, memory
 from tilewright.interpreters.kernel.threads import Threads
 from tilewright.interpreters.kernel.tma import TMA
+from tilewright.interpreters.kernel.warpgroup import WARPGROUPS, check_multiplied
 from tilewright.interpreters.loop import LOOP
 from tilewright.interpreters.machine import Handlers
 from tilewright.interpreters.meetings import Meetings
@@ -60,6 +61,7 @@ def run_threads(op: FuncOp, buffers: Mapping[SSAValue, Buffer], types: ElementTy
         machine.values.update(buffers)
         machine.run(op.body.block)
         check_finished(machine)
+        check_multiplied(machine)
         check_remote_reads(machine)
 
 
@@ -104,6 +106,7 @@ KERNEL: Handlers = {
     **REGISTERS,
     **COPIES,
     **MATRICES,
+    **WARPGROUPS,
     **TMA,
     **RINGS,
     **GRID,

@@ -72,11 +72,11 @@ def _matrix_multiply(machine: Threads, op: MatrixMultiplyOp) -> None:
     a = _matrix(_operand(machine, op, of_a), sizes.a, (sizes.m, sizes.k))
     b = _matrix(_operand(machine, op, of_b), sizes.b, (sizes.k, sizes.n))
     d = _matrix(_fragment(machine, op, of_d), sizes.d, (sizes.m, sizes.n))
-    result = _multiply_add(machine.types, op.instruction.data, a, b, d)
+    result = multiply_matrices(machine.types, op.instruction.data, a, b, d)
     _write(machine, op, of_d, result[..., *_elements(sizes.d, of_d.elements)])
 
 
-def _multiply_add(
+def multiply_matrices(
     types: ElementTypes, instruction: MatrixInstruction, a: Array, b: Array, d: Array
 ) -> Array:
     """Return `A * B + D` for matrices of shape (..., warps, rows, columns) in float64."""

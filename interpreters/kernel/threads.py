@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.interpreters.errors import fail
 from tilewright.interpreters.kernel.async_copies import Flight
+from tilewright.interpreters.kernel.warpgroup_state import Warpgroups
 from tilewright.interpreters.machine import Handlers, Machine
 from tilewright.interpreters.meetings import Meetings
 from tilewright.interpreters.race import ENGINE, Accessors
@@ -40,6 +41,7 @@ class Threads(Machine):
         """Copies of `cp.async` that belong to no fill yet."""
         self.groups = np.zeros(len(blocks), int)
         """Number of copy groups that the threads of each block have committed, over all rings."""
+        self.warpgroups = Warpgroups(len(blocks), threads)
 
     def accessors(self) -> Accessors:
         return Accessors(self.thread_id, self.block_id, np.asarray(self.time), self.since)

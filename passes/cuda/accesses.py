@@ -6,6 +6,7 @@ written.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from xdsl.dialects import scf
@@ -19,6 +20,7 @@ from tilewright.dialects.kernel.boxes import Pieces, box_pieces, pieces_as_axis
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
+from tilewright.dialects.kernel.warpgroup import GroupMultiplyOp
 from tilewright.dialects.tile.layout import layout_of
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cuda.filled_loads import filled_loads
@@ -44,6 +46,8 @@ class Accesses:
         """
         self.rows: dict[kernel.LoadMatrixOp, RowAddress] = {}
         """Addresses of the rows that lanes load."""
+        self.group_rows: dict[GroupMultiplyOp, list[RowAddress]] = {}
+        """Addresses of the first elements of A and B, before the swizzle."""
         self.boxes: dict[TmaCopyOp, Pieces] = {}
         """Pieces in which TMA copies boxes; places of a copy are along the axes of its pieces."""
         self.fills: list[FillOp] = []
@@ -76,7 +80,7 @@ class Accesses:
         for places in self.places.values():
             for place in places:
                 yield from place.indices()
-        for row in self.rows.values():
+        for row in chain(self.rows.values(), *self.group_rows.values()):
             yield from row.indices()
 
     def count(self, what: Index | Mask, block: Block) -> int:
@@ -113,6 +117,18 @@ class Accesses:
     def note_multiply(self, op: kernel.MatrixMultiplyOp) -> None:
         for memref, map, indices, _ in op.fragments():
             self._note_place(op, memref, map.data.results, indices)
+
+    def note_group_multiply(self, op: GroupMultiplyOp) -> None:
+        body, rows = kernel.function_of(op).body.block, list[RowAddress]()
+        for factor in op.factors():
+            offset = self._offset(op, factor.memref, factor.map.data.results, factor.indices)
+            size = size_of(memref_type(factor.memref).element_type)
+            rows.append(row_address(Place((offset,)), size, body))
+        self.group_rows[op] = rows
+        for index in (index for row in rows for index in row.indices()):
+            self._occurs(op, index.without_constant())
+        memref, map, indices, _ = op.sums
+        self._note_place(op, memref, map.data.results, indices)
 
     def note_masked(self, op: MaskedOp) -> None:
         if op.mask is not None:
@@ -172,6 +188,16 @@ class Accesses:
         operands: Sequence[SSAValue],
     ) -> Place:
         """Return the place of an element in memory; note its offset as a sum of subscripts."""
+        return swizzled(self._offset(op, memref, exprs, operands), memref_type(memref))
+
+    def _offset(
+        self,
+        op: Operation,
+        memref: SSAValue,
+        exprs: Sequence[AffineExpr],
+        operands: Sequence[SSAValue],
+    ) -> Index:
+        """Return the offset of an element before the swizzle; note it as a sum of subscripts."""
         type = memref_type(memref)
         axes = strided_axes(type, exprs)
         split = [split_constant(expr) for expr, _ in axes]
@@ -181,7 +207,7 @@ class Accesses:
         if (linear := self._linear.get(subscripts)) is None:
             linear = self._linear[subscripts] = subscripts.linear()
             self._note_strided(op, linear.without_constant(), subscripts)
-        return swizzled(linear._replace(constant=linear.constant + constant), type)
+        return linear._replace(constant=linear.constant + constant)
 
     def _note_strided(self, op: Operation, offset: Index, subscripts: Subscripts) -> None:
         terms = offset.num_terms()
@@ -293,6 +319,7 @@ _NOTES: Mapping[type[Operation], Callable[[Accesses, Any], None]] = {
     kernel.CopyAsyncOp: Accesses.note_copy,
     kernel.LoadMatrixOp: Accesses.note_load_matrix,
     kernel.MatrixMultiplyOp: Accesses.note_multiply,
+    GroupMultiplyOp: Accesses.note_group_multiply,
     kernel.AtomicOp: Accesses.note_element,
     kernel.ArriveOp: Accesses.note_arrival,
     TmaCopyOp: Accesses.note_box,

@@ -37,7 +37,7 @@ from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import cached_ranges
 from tilewright.dialects.cuda.identifiers import identifier
 from tilewright.dialects.cuda.statements import CommentOp
-from tilewright.dialects.kernel import grid, matrix, ring
+from tilewright.dialects.kernel import grid, matrix, ring, warpgroup
 from tilewright.passes.cuda.control_flow import CONTROL_FLOW
 from tilewright.passes.cuda.conversion import Conversion, Handler
 from tilewright.passes.cuda.index_values import INDEX_VALUES, THREADS
@@ -68,6 +68,7 @@ _HANDLERS = OpTable[Handler](
         matrix.__name__: ["tilewright.passes.cuda.matrices:MATRICES"],
         ring.__name__: ["tilewright.passes.cuda.rings:RINGS"],
         grid.__name__: ["tilewright.passes.cuda.grid:GRID"],
+        warpgroup.__name__: ["tilewright.passes.cuda.warpgroups:WARPGROUPS"],
     },
 )
 

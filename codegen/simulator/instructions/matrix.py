@@ -5,7 +5,7 @@ Matrix instructions of a warp: `ldmatrix` and `mma`. PTX ISA, "Warp Level Matrix
 All 32 lanes of a warp must execute them together.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,7 @@ def _load(unit: Unit, instruction: Instruction) -> Collective:
         for number, register in enumerate(targets):
             register[lanes.index] = pairs[:, number].ravel()
 
-    return _aligned(unit, instruction, meet)
+    return aligned(unit, instruction, meet)
 
 
 def _matrices(port: Port, lanes: Lanes, count: int) -> NDArray[np.uint16]:
@@ -77,7 +77,7 @@ def _matrices(port: Port, lanes: Lanes, count: int) -> NDArray[np.uint16]:
 
 
 @dataclass(frozen=True)
-class _Operands:
+class FactorForm:
     """Type of A's and B's elements."""
 
     type: np.dtype
@@ -93,13 +93,13 @@ def _from_tf32(bits: Any) -> Any:
     return (bits & np.uint32(0xFFFFE000)).view(np.float32)
 
 
-_BF16 = _Operands(np.dtype(np.uint16), from_bfloat16, BFLOAT16)
-_F16 = _Operands(np.dtype(np.uint16), lambda bits: bits.view(np.float16), FLOAT16)
-_TF32 = _Operands(np.dtype(np.uint32), _from_tf32, TF32)
+BF16 = FactorForm(np.dtype(np.uint16), from_bfloat16, BFLOAT16)
+F16 = FactorForm(np.dtype(np.uint16), lambda bits: bits.view(np.float16), FLOAT16)
+_TF32 = FactorForm(np.dtype(np.uint32), _from_tf32, TF32)
 
 _FORMS = {
-    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32": (K16, _BF16),
-    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32": (K16, _F16),
+    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32": (K16, BF16),
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32": (K16, F16),
     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32": (K8, _TF32),
 }
 
@@ -122,7 +122,7 @@ def _multiply(unit: Unit, instruction: Instruction) -> Collective:
     inverse_d = np.argsort(fragments.d, axis=None)
 
     def matrix(registers: list[Values], lanes: Lanes, order: Integers, rows: int) -> Float64:
-        elements = _elements(registers, lanes).view(operands.type)[:, order]
+        elements = elements_of(registers, lanes).view(operands.type)[:, order]
         values = operands.decode(elements).astype(np.float64)
         return values.reshape(len(values), rows, -1)
 
@@ -130,16 +130,16 @@ def _multiply(unit: Unit, instruction: Instruction) -> Collective:
         lanes = meeting.whole_warps()
         if lanes is None:
             return
-        added = _elements(c, lanes)[:, inverse_d].reshape(-1, M, N)
+        added = elements_of(c, lanes)[:, inverse_d].reshape(-1, M, N)
         left, right = matrix(a, lanes, fragments.a, M), matrix(b, lanes, fragments.b, fragments.k)
         result = compute(left, right, added).reshape(-1, M * N)[:, fragments.d]
         for number, register in enumerate(targets):
             register[lanes.index] = result[:, :, number].ravel()
 
-    return _aligned(unit, instruction, meet)
+    return aligned(unit, instruction, meet)
 
 
-def _elements(registers: list[Values], lanes: Lanes) -> Values:
+def elements_of(registers: Sequence[Values], lanes: Lanes) -> Values:
     """
     Return registers of whole warps, of shape (warps, 32 * registers): those of lane 0 come first.
     """
@@ -147,7 +147,8 @@ def _elements(registers: list[Values], lanes: Lanes) -> Values:
     return stacked.reshape(-1, WARP * len(registers))
 
 
-def _aligned(unit: Unit, instruction: Instruction, meet: Callable[[Meeting], None]) -> Collective:
+def aligned(unit: Unit, instruction: Instruction, meet: Callable[[Meeting], None]) -> Collective:
+    """Return a collective that all 32 lanes of a warp execute together."""
     everyone = np.broadcast_to(np.uint32(ALL_MEMBERS), unit.geometry.lanes)
     return Collective(instruction, [], everyone, meet, aligned=True)
 

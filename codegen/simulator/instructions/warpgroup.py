@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`wgmma`: multiplications by the four warps of a warpgroup, from swizzled matrices in shared memory.
+
+PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions". Factors in registers are not known.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from tilewright.codegen.simulator.descriptors import CHUNK, Descriptor, start_of
+from tilewright.codegen.simulator.findings import Kind
+from tilewright.codegen.simulator.fragments import K16, M, N
+from tilewright.codegen.simulator.instructions.matrix import (
+    BF16,
+    F16,
+    aligned,
+    elements_of,
+)
+from tilewright.codegen.simulator.instructions.memory_access import items_of
+from tilewright.codegen.simulator.lanes import WARP, Integers, Lanes
+from tilewright.codegen.simulator.meeting import Collective, Meeting
+from tilewright.codegen.simulator.operands import Immediate, Instruction, Operand
+from tilewright.codegen.simulator.register_uses import names
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.unit import Unit, unknown
+from tilewright.codegen.simulator.warpgroups import Reading
+from tilewright.matrix_sums import multiply_add
+from tilewright.rounding import Float64
+
+_WARPS, _K = 4, 16
+_THREADS = _WARPS * WARP
+_FORM = re.compile(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.(bf16|f16)\.\2")
+_FACTORS = {"bf16": BF16, "f16": F16}
+
+
+def warpgroup(unit: Unit, instruction: Instruction) -> Collective:
+    """Compile a `wgmma` instruction. Raises `SimulatorError` for unknown forms."""
+    act: Callable[[Lanes], None]
+    match instruction.parts[1:]:
+        case ["fence", "sync", "aligned"]:
+            act = unit.warpgroups.fence
+        case ["commit_group", "sync", "aligned"]:
+            act = unit.warpgroups.commit
+        case ["wait_group", "sync", "aligned"]:
+            pending = _constant(instruction, instruction.operands[0])
+
+            def act(lanes: Lanes) -> None:
+                unit.warpgroups.wait(lanes, pending)
+        case ["mma_async", *_]:
+            act = _Multiplication(unit, instruction).run
+        case _:
+            raise unknown(instruction)
+
+    def meet(meeting: Meeting) -> None:
+        if (lanes := meeting.whole_warps()) is not None:
+            act(lanes)
+
+    return aligned(unit, instruction, meet)
+
+
+def _constant(instruction: Instruction, operand: Operand) -> int:
+    if not isinstance(operand, Immediate):
+        raise unknown(instruction)
+    return operand.bits
+
+
+class _Factor(NamedTuple):
+    """A or B: the register of its descriptor, and whether K is not innermost in memory."""
+
+    name: str
+    bits: Values
+    transposed: bool
+
+
+class _Multiplication:
+    """`wgmma.mma_async {d}, a, b, add, 1, 1, transposed a, transposed b`, with k = 16."""
+
+    def __init__(self, unit: Unit, instruction: Instruction):
+        form = _FORM.fullmatch(instruction.opcode)
+        if form is None:
+            raise unknown(instruction)
+        self.unit, self.line = unit, instruction.line
+        self.columns, self.form = int(form[1]), _FACTORS[form[2]]
+        d, a, b, add, *constants = instruction.operands
+        signs_and_order = [_constant(instruction, each) for each in constants]
+        if signs_and_order[:2] != [1, 1] or self.columns % N or not N <= self.columns <= 256:
+            raise unknown(instruction)
+        self._sums, self._names = items_of(d), names([d])
+        if len(self._sums) != self.columns // 2:
+            raise unknown(instruction)
+        self._targets = [unit.registers.target(item, "f32") for item in self._sums]
+        self._added = [unit.registers.source(item, "f32") for item in self._sums]
+        self._adds = unit.registers.source(add, "pred")
+        self._a, self._b = (
+            _Factor(name, unit.registers.source(each, "b64"), bool(order))
+            for name, each, order in zip("AB", (a, b), signs_and_order[2:], strict=True)
+        )
+        self._compute = multiply_add(unit.matrix_sums, self.form.sums)
+        self._places = _places_of_sums(self.columns)
+        self._order = np.argsort(self._places, axis=None)
+
+    def run(self, lanes: Lanes) -> None:
+        """Start the multiplication for whole warps; report wrong descriptors and races."""
+        groups = self._groups(lanes)
+        if groups is None:
+            return
+        a = self._chunks(groups, self._a, M * _WARPS)
+        b = self._chunks(groups, self._b, self.columns)
+        if a is None or b is None:
+            return
+        readings = self._readings(groups, a, b)
+        if readings is None:
+            return
+        left = self._values(a, self._a, M * _WARPS).reshape(-1, M, _K)
+        right = self._values(b, self._b, self.columns).swapaxes(1, 2)
+        right = np.repeat(right, _WARPS, axis=0)
+        added = elements_of(self._added, groups)[:, self._order].reshape(-1, M, self.columns)
+        added = np.where(self._adds[groups.index][::WARP, None, None], added, np.float32(0))
+        result = self._compute(left, right, added).reshape(-1, M * self.columns)
+        for number, register in enumerate(self._targets):
+            register[groups.index] = result[:, self._places[:, number]].ravel()
+        self.unit.warpgroups.start(groups, self._names, readings, self.line)
+
+    def _groups(self, lanes: Lanes) -> Lanes | None:
+        """Return the lanes of whole warpgroups that execute together; report others."""
+        numbers = lanes.numbers()
+        geometry = self.unit.geometry
+        group = geometry.block_of[numbers] << 32 | geometry.thread[numbers] // _THREADS
+        _, inverse, count = np.unique(group, return_inverse=True, return_counts=True)
+        whole = count[inverse] == _THREADS
+        if not whole.all():
+            name = geometry.name(int(numbers[np.argmin(whole)]))
+            self.unit.findings.add(
+                Kind.MASK,
+                self.line,
+                f"{name} executes wgmma, but not all four warps of its warpgroup do",
+            )
+        return lanes.where(whole)
+
+    def _chunks(self, groups: Lanes, factor: _Factor, rows: int) -> Integers | None:
+        """
+        Return the offsets within the batch of the chunks of a factor, as `Descriptor.addresses`;
+        None after a report.
+        """
+        by_group = factor.bits[groups.index].reshape(-1, _THREADS)
+        bits = by_group[:, 0]
+        if (by_group != bits[:, None]).any():
+            return self._refuse(groups, factor, "differs between the threads of a warpgroup")
+        kinds = np.unique(bits & ~np.uint64(0x3FFF))
+        descriptor = Descriptor.of(int(kinds[0])) if len(kinds) == 1 else None
+        if descriptor is None:
+            return self._refuse(groups, factor, "is not that of a swizzled matrix")
+        start = start_of(bits)
+        if not descriptor.is_aligned(start, transposed=factor.transposed):
+            return self._refuse(groups, factor, "begins inside of the pattern of its swizzle")
+        chunks = descriptor.addresses(start, rows, _K, transposed=factor.transposed)
+        bases = self.unit.shared.bases(groups.numbers()[::_THREADS])
+        return chunks + bases[:, None, None]
+
+    def _refuse(self, groups: Lanes, factor: _Factor, what: str) -> None:
+        name = self.unit.geometry.name(int(groups.numbers()[0]))
+        text = f"the descriptor of {factor.name} that {name} gives to wgmma {what}"
+        self.unit.findings.add(Kind.DESCRIPTOR, self.line, text)
+
+    def _readings(self, groups: Lanes, a: Integers, b: Integers) -> list[Reading] | None:
+        """Check what each warp reads: its rows of A, and all of B. Return None after a report."""
+        warps = groups.numbers()[::WARP]
+        of_a = a.reshape(len(warps), -1)
+        of_b = np.repeat(b.reshape(len(b), -1), _WARPS, axis=0)
+        shared, readings = self.unit.shared, list[Reading]()
+        for offsets in (of_a, of_b):
+            if not shared.read_chunks(warps, offsets, self.line):
+                return None
+            readings.append(Reading(warps, offsets, shared.chunks(offsets), self.line))
+        return readings
+
+    def _values(self, chunks: Integers, factor: _Factor, rows: int) -> Float64:
+        """Return the elements of a factor by (warpgroup, row, k)."""
+        words = np.ascontiguousarray(self.unit.shared.chunks(chunks)).view(np.uint16)
+        words = words.reshape(*chunks.shape, CHUNK // 2)
+        if factor.transposed:
+            words = words.transpose(0, 1, 3, 2)
+        return self.form.decode(words.reshape(len(words), rows, _K)).astype(np.float64)
+
+
+def _places_of_sums(columns: int) -> Integers:
+    """
+    Return the position in a warp's 16 rows of D, row by row, of each sum of each lane. Each tile of
+    eight columns is held as D of `mma`.
+    """
+    row, column = np.divmod(K16.d, N)
+    tiles = [row * columns + tile * N + column for tile in range(columns // N)]
+    return np.concatenate(tiles, axis=1)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Multiplications that warpgroups have started and not waited for. PTX ISA, `wgmma`.
+
+The sums appear in registers at once, but no instruction may touch them before a wait. The factors
+are read when a multiplication starts, and once more at the wait: in between, nobody may write them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.codegen.simulator.findings import Findings, Kind
+from tilewright.codegen.simulator.geometry import Geometry
+from tilewright.codegen.simulator.kernel import Kernel
+from tilewright.codegen.simulator.lanes import WARP, Booleans, Integers, Lanes
+from tilewright.codegen.simulator.operands import Instruction
+from tilewright.codegen.simulator.register_uses import names
+from tilewright.codegen.simulator.registers import Values
+from tilewright.codegen.simulator.shared_memory import SharedMemory
+
+ROOT = "wgmma"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """
+    Chunks of shared memory that warps read for a multiplication: by (warp, chunk), the byte within
+    the batch. `lanes` are the first lanes of the warps.
+    """
+
+    lanes: Integers
+    offsets: Integers
+    items: Values
+    line: int
+
+
+@dataclass
+class _Started:
+    """A multiplication by some warps, given by number."""
+
+    warps: Integers
+    group: Integers
+    running: Booleans
+    sums: Sequence[str]
+    readings: Sequence[Reading]
+
+
+class Warpgroups:
+    """State of the multiplications of a batch of blocks."""
+
+    def __init__(
+        self, kernel: Kernel, geometry: Geometry, shared: SharedMemory, findings: Findings
+    ):
+        self._geometry, self._shared, self._findings = geometry, shared, findings
+        self._sums = {
+            name
+            for each in kernel.instructions
+            if each.root == ROOT and each.operands and "mma_async" in each.parts
+            for name in names(each.operands[:1])
+        }
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all multiplications, at the start of a batch."""
+        warps = self._geometry.lanes // WARP
+        self._started: list[_Started] = []
+        self._committed = np.zeros(warps, np.int64)
+        self._fenced = np.zeros(warps, np.bool_)
+        self._under_way: dict[str, Integers] = {}
+        """Number of multiplications under way that add to a register, by warp."""
+
+    def fence(self, lanes: Lanes) -> None:
+        """Record a `wgmma.fence`."""
+        self._fenced[_warps(lanes)] = True
+
+    def commit(self, lanes: Lanes) -> None:
+        """Record a `wgmma.commit_group`."""
+        self._committed[_warps(lanes)] += 1
+
+    def start(
+        self, lanes: Lanes, sums: Sequence[str], readings: Sequence[Reading], line: int
+    ) -> None:
+        """Record the start of a multiplication; report one without a fence since the last wait."""
+        warps = _warps(lanes)
+        if not self._fenced[warps].all():
+            lane = int(warps[np.argmin(self._fenced[warps])]) * WARP
+            self._findings.add(
+                Kind.ASYNC_RACE,
+                line,
+                f"{self._geometry.name(lane)} starts a multiplication with no wgmma.fence since "
+                "its last wait",
+            )
+        self._count(warps, sums, 1)
+        running = np.ones(len(warps), np.bool_)
+        group = self._committed[warps]
+        self._started.append(_Started(warps, group, running, sums, readings))
+
+    def wait(self, lanes: Lanes, pending: int) -> None:
+        """Let the multiplications arrive that are not of the latest `pending` groups."""
+        waiting = np.zeros(len(self._committed), np.bool_)
+        waiting[_warps(lanes)] = True
+        for each in self._started:
+            old = each.group < self._committed[each.warps] - pending
+            done = each.running & waiting[each.warps] & old
+            if done.any():
+                self._finish(each, done)
+                each.running = each.running & ~done
+        self._started = [each for each in self._started if each.running.any()]
+        self._fenced[waiting] = False
+
+    def guard(self, instruction: Instruction) -> Callable[[Lanes], None] | None:
+        """
+        Return a function that reports sums under way that an instruction touches; None if it
+        touches no sums.
+        """
+        if instruction.root == ROOT or not self._sums:
+            return None
+        touched = [
+            each for each in dict.fromkeys(names(instruction.operands)) if each in self._sums
+        ]
+        return (lambda lanes: self._touch(touched, lanes, instruction.line)) if touched else None
+
+    def _touch(self, sums: Sequence[str], lanes: Lanes, line: int) -> None:
+        if not self._started:
+            return
+        warps = np.unique(lanes.numbers() // WARP)
+        for name in sums:
+            counts = self._under_way.get(name)
+            if counts is not None and counts[warps].any():
+                lane = int(warps[np.argmax(counts[warps] > 0)]) * WARP
+                self._findings.add(
+                    Kind.ASYNC_RACE,
+                    line,
+                    f"{self._geometry.name(lane)} touches a sum of a multiplication that it has "
+                    "not waited for",
+                )
+                return
+
+    def exit(self, lanes: Lanes) -> None:
+        """Report multiplications that exiting warps have not waited for."""
+        if not self._started:
+            return
+        ends = np.zeros(len(self._committed), np.bool_)
+        ends[lanes.numbers() // WARP] = True
+        for each in self._started:
+            if (ends[each.warps] & each.running).any():
+                lane = int(each.warps[np.argmax(ends[each.warps])]) * WARP
+                self._findings.add(
+                    Kind.UNAWAITED,
+                    each.readings[0].line,
+                    f"{self._geometry.name(lane)} ends with a multiplication that it has not "
+                    "waited for",
+                )
+
+    def _finish(self, each: _Started, done: Booleans) -> None:
+        self._count(each.warps[done], each.sums, -1)
+        for reading in each.readings:
+            lanes, offsets = reading.lanes[done], reading.offsets[done]
+            self._shared.read_chunks(lanes, offsets, reading.line)
+            now = self._shared.chunks(offsets)
+            changed = (now.view(np.uint64) != reading.items[done].view(np.uint64)).any(axis=-1)
+            if changed.any():
+                name = self._geometry.name(int(lanes[np.argmax(changed)]))
+                self._findings.add(
+                    Kind.ASYNC_RACE,
+                    reading.line,
+                    f"shared memory changes while a multiplication of {name} reads it",
+                )
+
+    def _count(self, warps: Integers, sums: Sequence[str], change: int) -> None:
+        for name in sums:
+            if name not in self._under_way:
+                self._under_way[name] = np.zeros(len(self._committed), np.int64)
+            self._under_way[name][warps] += change
+
+
+def _warps(lanes: Lanes) -> Integers:
+    """Return the numbers of whole warps."""
+    return lanes.numbers()[::WARP] // WARP
