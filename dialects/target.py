@@ -137,6 +137,11 @@ class Target:
         return int(self.name.removeprefix("sm_").rstrip("a"))
 
     @property
+    def has_warpgroups(self) -> bool:
+        """True if warpgroups multiply matrices in shared memory together (`wgmma`)."""
+        return self.name == "sm_90a"
+
+    @property
     def has_clusters(self) -> bool:
         """True if blocks can read each other's shared memory (PTX ISA, cluster, sm_90 on)."""
         return self.compute_capability >= 90

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     f32,
     i64,
@@ -298,7 +299,7 @@ def verify_group(instruction: MatrixInstruction, columns: int) -> None:
         raise VerifyException(f"D has a multiple of 8 columns up to {MOST_COLUMNS}, not {columns}")
 
 
-def _pair(axes: DenseArrayBase) -> tuple[int, int]:
+def _pair(axes: DenseArrayBase[IntegerType]) -> tuple[int, int]:
     values = [int(axis) for axis in axes.get_values()]
     return (values[0], values[1]) if len(values) == 2 else (-1, -1)
 

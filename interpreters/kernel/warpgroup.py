@@ -232,8 +232,8 @@ def _arriving(machine: Threads, op: Operation) -> Array:
     Return a mask of the warpgroups that reach `op`, by (block, warpgroup). Raises
     `InterpreterError` if only some warps of one do.
     """
-    warps = machine.arriving_warps(op, "op")
-    warps = warps.reshape(-1, *warps.shape[-2:]).any(axis=0)
+    by_nest = machine.arriving_warps(op, "op")
+    warps: Array = np.any(by_nest.reshape(-1, *by_nest.shape[-2:]), axis=0)
     by_group = warps.reshape(len(warps), -1, GROUP_WARPS)
     some: Array = by_group.any(axis=-1)
     if (some & ~by_group.all(axis=-1)).any():

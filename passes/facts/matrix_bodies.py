@@ -27,24 +27,37 @@ from tilewright.dialects.tile.launch import launch_of, level_of
 _OTHERS = (arith.ExtFOp, arith.MulfOp, arith.ConstantOp, loop.YieldOp)
 """Ops of a body that may surround the loads of factors."""
 
+_LEVELS = {
+    "warp": (Level.LANE, Level.REGISTER),
+    "warpgroup": (Level.WARP, Level.LANE, Level.REGISTER),
+}
+"""Levels of the axes among which threads that execute an instruction together differ."""
 
-def reason_against_body(op: loop.ReduceOp, loads: Sequence[loop.LoadOp]) -> str | None:
+
+def reason_against_body(
+    op: loop.ReduceOp, loads: Sequence[loop.LoadOp], together: str = "warp"
+) -> str | None:
     """
     Reason why no matrix instruction can do the reduction `op`, whose factors are `loads`, wherever
-    the rows and columns of its factors are; None if there is no such reason.
+    the rows and columns of its factors are; None if there is no such reason. The threads of a
+    `warp` or a `warpgroup` execute the instruction together.
     """
-    return _reason_against_loops(op) or _reason_against_ops(op, loads) or _against_subscripts(loads)
+    return (
+        _reason_against_loops(op, together)
+        or _reason_against_ops(op, loads)
+        or _against_subscripts(loads, together)
+    )
 
 
-def _reason_against_loops(op: loop.ReduceOp) -> str | None:
+def _reason_against_loops(op: loop.ReduceOp, together: str) -> str | None:
     """Reason against the loops between the launch and `op`, or None."""
     around = op.parent_op()
     while around is not None and not isinstance(around, tile.LaunchOp):
         if isinstance(around, tile.StageOp):
             return "it computes elements of a slab"
         bounds = around.bound_operands if isinstance(around, loop.ReduceOp) else ()
-        if any(_may_differ_in_warp(bound) for bound in bounds):
-            return "the bounds of a loop around it may differ among the lanes of a warp"
+        if any(_may_differ(bound, together) for bound in bounds):
+            return f"the bounds of a loop around it may differ among the lanes of a {together}"
         around = around.parent_op()
     return None
 
@@ -65,24 +78,24 @@ def _is_made_in(op: loop.ReduceOp, value: SSAValue) -> bool:
     return isinstance(value.owner, Operation) and value.owner.parent_op() is op
 
 
-def _against_subscripts(loads: Sequence[loop.LoadOp]) -> str | None:
+def _against_subscripts(loads: Sequence[loop.LoadOp], together: str) -> str | None:
     """Reason against the subscripts of the factors, or None."""
     for load in loads:
         data = [index for index in load.indices if not isinstance(index, BlockArgument)]
-        if any(_may_differ_in_warp(index) for index in data):
+        if any(_may_differ(index, together) for index in data):
             name = load.memref.name_hint or "slab"
-            return f"subscripts of %{name} are data that may differ among the lanes of a warp"
+            return f"subscripts of %{name} are data that may differ among the lanes of a {together}"
     return None
 
 
-def _may_differ_in_warp(value: SSAValue) -> bool:
+def _may_differ(value: SSAValue, together: str) -> bool:
     """
-    True unless a value is known to be the same for all lanes of a warp, and for all steps of their
-    register axes. Results of loops may differ.
+    True unless a value is known to be the same for all lanes of a warp or warpgroup, and for all
+    steps of their register axes. Results of loops may differ.
     """
     return any(
         not isinstance(source, BlockArgument)
-        or (launch_of(source) is not None and level_of(source) in (Level.LANE, Level.REGISTER))
+        or (launch_of(source) is not None and level_of(source) in _LEVELS[together])
         for source in _sources(value)
     )
 

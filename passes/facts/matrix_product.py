@@ -76,7 +76,8 @@ def matrix_products(
     if op.extent.value.data % instruction.fragments.k:
         return f"{op.extent.value.data} steps of K are not divisible by {instruction.fragments.k}"
     loads = [factor.load for pair in pairs for factor in pair]
-    if reason := reason_against_body(op, loads):
+    together = "warpgroup" if instruction.is_grouped else "warp"
+    if reason := reason_against_body(op, loads, together):
         return reason
     digits = digits_of(op)
     if isinstance(digits, str):
@@ -169,6 +170,8 @@ def reason_against_layout(stage: tile.StageOp, layout: SlabLayoutAttr) -> str | 
         load, around = use.operation, use.operation.parent_op()
         if not isinstance(load, loop.LoadOp) or not isinstance(around, loop.ReduceOp):
             continue
+        if around.instruction is not None and around.instruction.is_grouped:
+            return "is read by warpgroups in the layout that it has"
         if around.instruction is not None and matrix_operand(load, layout) is None:
             return "is read in rows of 16 bytes by matrix instructions"
     return None
@@ -179,7 +182,7 @@ def digits_of(op: loop.ReduceOp) -> Digits | str:
     Return the axes that are digits of an instruction's rows, and those of its columns; or the
     reason why the axes of the launch are not arranged for a matrix instruction.
     """
-    launch = _launch_around(op)
+    launch = launch_around(op)
     lanes = [*launch.axes_at(Level.LANE)]
     shape = [(axis.extent, axis.role) for axis in lanes]
     if launch.thread_axes()[-2:] != lanes or shape != [(LANES_M, Role.M), (LANES_N, Role.N)]:
@@ -190,7 +193,8 @@ def digits_of(op: loop.ReduceOp) -> Digits | str:
     return (pairs[0], lanes[0]), (lanes[1], pairs[1])
 
 
-def _launch_around(op: loop.ReduceOp) -> tile.LaunchOp:
+def launch_around(op: loop.ReduceOp) -> tile.LaunchOp:
+    """Return the launch in which a reduction is."""
     around = op.parent_op()
     while not isinstance(around, tile.LaunchOp):
         assert around is not None

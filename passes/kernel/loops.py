@@ -103,10 +103,15 @@ class Loops:
 
     def _lower_matrices(self, op: loop.ReduceOp) -> None:
         """Lower a reduction whose steps tensor cores multiply and add."""
+        from tilewright.passes.kernel.group_reduction import GroupReductions
         from tilewright.passes.kernel.matrix_reduction import MatrixReductions
 
         self.comments.above(op)
         self._start_of(op)
+        assert op.instruction is not None
+        if op.instruction.is_grouped:
+            GroupReductions(self.values, self.emit).lower(op)
+            return
         MatrixReductions(self.values, self.emit, self.staging.thread).lower(op)
 
     def _pipelines(

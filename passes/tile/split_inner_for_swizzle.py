@@ -25,18 +25,15 @@ from typing import ClassVar
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import tile
-from tilewright.dialects.tile import SlabLayoutAttr, Transport
+from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.layout import SWIZZLES
-from tilewright.dialects.types import memref_type, size_of
-from tilewright.passes.facts.boxes import find_box
-from tilewright.passes.facts.matrix_product import reason_against_layout
-from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import (
     chosen_stages,
     named_slabs,
     reason_against_names,
     set_layout,
 )
+from tilewright.passes.facts.swizzled_layouts import swizzled_layout
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
@@ -104,34 +101,3 @@ def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
     """Return the names of the slabs that can be swizzled in spans of at most `width` bytes."""
     stages = named_slabs(launch).items()
     return [name for name, s in stages if not isinstance(swizzled_layout(s, width), str)]
-
-
-@memoised
-def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
-    """
-    Return the slab's layout with swizzled spans of 32, 64 or 128 bytes, at most `width`, or the
-    reason why there is none. The reason is worded to follow the slab's name.
-    """
-    type, layout = memref_type(stage.slab), stage.layout
-    if layout.swizzle_bytes.data or layout.inner.data or layout.pad:
-        return "has a layout already"
-    row, element = row_bytes(stage), size_of(type.element_type)
-    span = min(row, width)
-    if span not in SWIZZLES or row % span:
-        return f"has rows of {row} bytes, which are not whole spans of 32, 64 or 128"
-    inner = span // element if row > span else 0
-    swizzled = layout.with_swizzle(span, inner)
-    if (reason := reason_against_layout(stage, swizzled)) is not None:
-        return f"{reason}; pieces of {span} bytes break them"
-    load = stage.copied_load()
-    if stage.transport_kind is Transport.TMA and load is not None:
-        if isinstance(box := find_box(stage, load, swizzled), str):
-            return f"cannot be copied by TMA in that layout: {box}"
-    return swizzled
-
-
-def row_bytes(stage: tile.StageOp) -> int:
-    """Return the bytes of an innermost row of a slab."""
-    type = memref_type(stage.slab)
-    row = type.get_shape()[stage.layout.axes(type.get_num_dims())[-1]]
-    return row * size_of(type.element_type)

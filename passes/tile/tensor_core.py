@@ -25,7 +25,7 @@ The default is in `passes/tile/taste/tensor_core.py`.
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
@@ -39,11 +39,16 @@ from tilewright.dialects.matrix_instruction import (
     MatrixInstruction,
     MatrixInstructionAttr,
 )
+from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.attributes import Level
+from tilewright.dialects.tile.layout import SWIZZLES
+from tilewright.passes.facts.group_products import group_products
 from tilewright.passes.facts.matrix_factors import factors_of, instructions_for
 from tilewright.passes.facts.matrix_product import matrix_products
 from tilewright.passes.facts.memoised import held
+from tilewright.passes.facts.named_slabs import set_layout
 from tilewright.passes.facts.slab_masks import slab_masks
+from tilewright.passes.facts.swizzled_layouts import swizzled_layout
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION
@@ -93,16 +98,30 @@ class TensorCorePass(SchedulingPass, RewritePattern):
         return None
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
-        return {"instr": [str(each) for each in _instructions(innermost(launch))]}
+        return {"instr": [str(each) for each in self._instructions(launch)]}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         names = [str(each) for each in _instructions(innermost(launch))]
         if self.instr not in names:
             known = " or ".join(names) or "none"
             return f"instructions for its types: {known}; not {self.instr}"
+        if self.instruction.is_grouped and not self.gpu.has_warpgroups:
+            return f"{self.target} has no instructions of warpgroups (sm_90a)"
         with arranged(self, launch) as new:
-            found = [matrix_products(op, self.instruction) for op in innermost(new)]
+            found = [_products(op, self.instruction) for op in innermost(new)]
         return next((reason for reason in found if isinstance(reason, str)), None)
+
+    def _instructions(self, launch: tile.LaunchOp) -> list[MatrixInstruction]:
+        """
+        Return the instructions to choose from: those of warpgroups only where they are possible.
+        """
+        found = _instructions(innermost(launch))
+        return [i for i in found if not i.is_grouped or not self._reason_against_group(launch, i)]
+
+    def _reason_against_group(
+        self, launch: tile.LaunchOp, instruction: MatrixInstruction
+    ) -> str | None:
+        return replace(self, instr=str(instruction)).reason_not_possible(launch)
 
     @property
     def instruction(self) -> MatrixInstruction:
@@ -116,6 +135,8 @@ class TensorCorePass(SchedulingPass, RewritePattern):
             rewriter.replace(launch, new)
         for op in innermost(new):
             _mask_slabs(op, rewriter)
+            if self.instruction.is_grouped:
+                _swizzle_slabs(op, rewriter)
             op.by = MatrixInstructionAttr(self.instruction)
             rewriter.notify_op_modified(op)
 
@@ -132,6 +153,29 @@ def _mask_slabs(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
         old = stage.yield_op
         rewriter.replace(old, loop.YieldOp(old.values, conjunction([old.where, mask])))
     rewriter.replace(op.yield_op, loop.YieldOp(op.yield_op.values))
+
+
+def _products(op: loop.ReduceOp, instruction: MatrixInstruction) -> Sequence[object] | str:
+    """Return the products of a reduction, or the reason why `instruction` cannot do them."""
+    if instruction.is_grouped:
+        return group_products(op, instruction, _swizzled)
+    return matrix_products(op, instruction)
+
+
+def _swizzled(stage: tile.StageOp) -> SlabLayoutAttr | str:
+    """Return a slab's layout in spans that are as wide as they can be, for descriptors."""
+    return swizzled_layout(stage, max(SWIZZLES))
+
+
+def _swizzle_slabs(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
+    """Swizzle the slabs of the factors, as the descriptors of matrices need."""
+    pairs = factors_of(op)
+    assert not isinstance(pairs, str)
+    stages = {factor.load.memref.owner: None for pair in pairs for factor in pair}
+    for stage in stages:
+        assert isinstance(stage, tile.StageOp)
+        if not isinstance(layout := _swizzled(stage), str):  # two reductions may share a slab
+            set_layout(stage, layout, rewriter)
 
 
 def _instructions(reductions: Sequence[loop.ReduceOp]) -> list[MatrixInstruction]:
@@ -158,15 +202,16 @@ def arranged(step: TensorCorePass, launch: tile.LaunchOp) -> Generator[tile.Laun
     Context whose value is a copy of the launch with the axes that the instruction needs. The copy
     is erased afterwards unless the caller has inserted it.
     """
-    new = _rebinding(launch, *sides_of(launch)).rebound(launch)
+    new = _rebinding(launch, *sides_of(launch), grouped=step.instruction.is_grouped).rebound(launch)
     yield new
     if new.parent is None:
         new.erase()
 
 
-def _rebinding(launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
+def _rebinding(launch: tile.LaunchOp, m: Side, n: Side, *, grouped: bool) -> Rebinding:
     """
     Return a rebinding of the launch's axes in which each warp owns tiles of 16 rows by 8 columns.
+    The tiles of a warpgroup lie next to each other.
     """
     rebinding = Rebinding()
     for axis in launch.axes_at(Level.BLOCK):
@@ -181,15 +226,19 @@ def _rebinding(launch: tile.LaunchOp, m: Side, n: Side) -> Rebinding:
             at[side.role] = at[side.role] + axis * factor
             parts[side.role].append(axis.position)
 
+    tiles = n.elements // 2
+    if grouped:
+        bind("wn", Level.WARP, warps[Role.N], n, 2 * LANES_N * tiles)
     bind("wm", Level.WARP, warps[Role.M], m, 2 * LANES_M)
-    bind("wn", Level.WARP, warps[Role.N], n, 2 * LANES_N)
+    if not grouped:
+        bind("wn", Level.WARP, warps[Role.N], n, 2 * LANES_N)
     bind("lm", Level.LANE, LANES_M, m, 1)
     bind("ln", Level.LANE, LANES_N, n, 2)
     for axis in launch.axes_at(Level.REGISTER):
         if axis not in (*m.axes, *n.axes):
             rebinding.keep(axis)
     bind("sm", Level.REGISTER, m.elements // 2, m, m.thread.extent * 2)
-    bind("sn", Level.REGISTER, n.elements // 2, n, n.thread.extent * 2)
+    bind("sn", Level.REGISTER, tiles, n, 2 * LANES_N if grouped else n.thread.extent * 2)
     bind("rm", Level.REGISTER, 2, m, LANES_M)
     bind("vn", Level.REGISTER, 2, n, 1)
     for side in (m, n):

@@ -7,6 +7,7 @@ PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions". Factors in register
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -47,9 +48,7 @@ def warpgroup(unit: Unit, instruction: Instruction) -> Collective:
             act = unit.warpgroups.commit
         case ["wait_group", "sync", "aligned"]:
             pending = _constant(instruction, instruction.operands[0])
-
-            def act(lanes: Lanes) -> None:
-                unit.warpgroups.wait(lanes, pending)
+            act = partial(unit.warpgroups.wait, pending=pending)
         case ["mma_async", *_]:
             act = _Multiplication(unit, instruction).run
         case _:

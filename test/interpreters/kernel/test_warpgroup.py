@@ -15,7 +15,6 @@ from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
-from tilewright.interpreters.errors import InterpreterError
 from tilewright.matrix_sums import MatrixSums
 from tilewright.passes.rewriting.launching import with_main
 
