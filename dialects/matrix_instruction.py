@@ -70,6 +70,12 @@ class MatrixInstruction(StrEnum):
         """True if the warps of a warpgroup multiply together, from slabs (`wgmma`)."""
         return self.fragments.warps > 1
 
+    @property
+    def grouped(self) -> "MatrixInstruction | None":
+        """Instruction of warpgroups for the same types, or None."""
+        found = (each for each in MatrixInstruction if each.is_grouped)
+        return next((i for i in found if i.fragments.element == self.fragments.element), None)
+
 
 @irdl_attr_definition
 class MatrixInstructionAttr(EnumAttribute[MatrixInstruction], SpacedOpaqueSyntaxAttribute):

@@ -16,7 +16,8 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
-from tilewright.dialects.target import WARP_SIZE
+from tilewright.dialects.matrix_instruction import GROUP_THREADS, GROUP_WARPS
+from tilewright.dialects.target import MMA_FLOPS, WARP_SIZE
 from tilewright.dialects.tile import Transport
 from tilewright.passes.cost.global_sectors import SECTOR_BYTES, sectors
 from tilewright.passes.cost.instruction_costs import flops
@@ -139,6 +140,10 @@ class _Count:
                 self.cost.barriers += self._barriers(runs)
             case kernel.MatrixMultiplyOp():
                 self._count_multiplications(runs / WARP_SIZE, 2 * WARP_SIZE * op.products)
+            case kernel.GroupMultiplyOp():
+                products = op.columns.value.data // 8 * GROUP_WARPS
+                runs *= products / GROUP_THREADS
+                self._count_multiplications(runs, MMA_FLOPS, by_group=True)
             case scf.ForOp():
                 self._visit(op.body.block, runs * trips(op))
             case scf.IfOp():
@@ -186,12 +191,19 @@ class _Count:
 
     def _count_matrix(self, matrix: MatrixWork, runs: float) -> None:
         """Count a reduction by matrix instructions that warps run `runs` times."""
-        self._count_multiplications(runs * matrix.multiplications, matrix.flops_each)
+        by_group = matrix.tile.instruction.is_grouped
+        number, flops_each = runs * matrix.multiplications, matrix.flops_each
+        self._count_multiplications(number, flops_each, by_group=by_group)
         self.cost.flops += runs * matrix.float32_flops * WARP_SIZE
 
-    def _count_multiplications(self, number: float, flops_each: int) -> None:
-        """Count `number` matrix instructions of warps."""
-        self.cost.mma += number
+    def _count_multiplications(
+        self, number: float, flops_each: int, *, by_group: bool = False
+    ) -> None:
+        """Count `number` matrix instructions of warps, or as many products of warpgroups."""
+        if by_group:
+            self.cost.wgmma += number
+        else:
+            self.cost.mma += number
         self.cost.matrix_flops += number * flops_each
         self.cost.flops += number * flops_each
 

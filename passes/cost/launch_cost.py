@@ -20,6 +20,8 @@ class KernelCost:
     """Number of `flops` that matrix instructions do."""
     mma: float = 0
     """Number of matrix instructions, in units of one m16n8k16 on half types."""
+    wgmma: float = 0
+    """Number of products of warpgroups, in units of one m16n8k16."""
     global_bytes: int = 0
     """
     Distinct bytes read from and written to device memory: each buffer read once and written once.
@@ -55,6 +57,7 @@ class KernelCost:
         busy = max(
             (self.flops - self.matrix_flops) / target.flops,
             self.mma * MMA_FLOPS / target.mma_flops,
+            self.wgmma * MMA_FLOPS / target.tensor_flops,
             self.global_bytes / target.bandwidth,
         )
         return busy + LAUNCH_SECONDS

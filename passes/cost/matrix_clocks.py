@@ -5,7 +5,8 @@ Model of a main loop on tensor cores: clocks of an SM whose warps multiply from 
     clocks = max(tensor cores, shared memory, issue, float32)
 
 * tensor cores: matrix instructions of a scheduler's warps, at the target's interval (`mma_clocks`);
-* shared memory: wavefronts of `ldmatrix`, one for each register of a fragment, without conflicts;
+* shared memory: wavefronts of `ldmatrix`, one for each register of a fragment, without conflicts,
+  or those in which a warpgroup reads its factors;
 * issue: matrix instructions, `ldmatrix` of four registers, and roundings of float32;
 * float32: instructions that split factors, at the target's number of float32 lanes.
 
@@ -21,6 +22,7 @@ example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
 from typing import NamedTuple
 
 from tilewright.dialects.matrix_instruction import (
+    MOST_COLUMNS,
     MOST_MATRICES,
     REGISTER_BYTES,
     STEPS_OF_SUM,
@@ -29,12 +31,16 @@ from tilewright.dialects.matrix_instruction import (
 )
 from tilewright.dialects.target import SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.types import size_of
+from tilewright.passes.cost.banks import BANK_BYTES, BANKS
 
 _TO_ROUND, _TO_SPLIT, _TO_ADD = 2, 4, 4
 """
 Instructions of the machine code: to round an element of a factor to tf32, to split it, and to add a
 sum of split products (one less from sm_86 on).
 """
+
+_PER_DESCRIPTOR = 4
+"""Instructions of the machine code for the descriptor of a matrix of a warpgroup."""
 
 _FLOAT_TO_SPLIT = 3
 """Instructions of `_TO_SPLIT` that float32 lanes execute: a half, a difference, a product."""
@@ -78,9 +84,40 @@ class WarpTile(NamedTuple):
         return m * n * k * shape.products
 
     @property
+    def issued(self) -> int:
+        """
+        Number of matrix instructions that a warp issues; an instruction of a warpgroup takes all
+        columns, and two descriptors.
+        """
+        shape = self.instruction.fragments
+        if not self.instruction.is_grouped:
+            return self.instructions
+        m, _, k = self._fragments(shape)
+        return m * k * -(-self.n // MOST_COLUMNS) * (1 + 2 * _PER_DESCRIPTOR)
+
+    def interval(self, target: Target) -> float:
+        """Return the clocks of a tensor core for each of `instructions`."""
+        return target.peak_mma_clocks if self.instruction.is_grouped else target.mma_clocks
+
+    @property
+    def wavefronts(self) -> float:
+        """
+        Wavefronts in which shared memory is read for the products. A warpgroup reads the rows of
+        each warp, and B once for its four warps.
+        """
+        shape = self.instruction.fragments
+        if not self.instruction.is_grouped:
+            return self.loaded_registers
+        m, n, k = self._fragments(shape)
+        of_a, of_b = shape.m * shape.k, n * shape.n * shape.k / shape.warps
+        return m * k * (of_a + of_b) * size_of(shape.element) / (BANKS * BANK_BYTES)
+
+    @property
     def loaded_registers(self) -> int:
         """Registers of a thread that `ldmatrix` loads for the fragments of A and of B."""
         shape = self.instruction.fragments
+        if self.instruction.is_grouped:
+            return 0
         m, n, k = self._fragments(shape)
         elements = k * (m * shape.elements_a + n * shape.elements_b)
         return elements * size_of(shape.element) // REGISTER_BYTES
@@ -145,8 +182,8 @@ def matrix_clocks(tile: WarpTile, warps: int, target: Target) -> MatrixClocks:
     of_scheduler = -(-warps // SCHEDULERS)
     loads = -(-tile.loaded_registers // MOST_MATRICES)
     return MatrixClocks(
-        of_scheduler * tile.instructions * target.mma_clocks,
-        warps * tile.loaded_registers,
-        of_scheduler * (tile.instructions + loads + tile.other_instructions),
+        of_scheduler * tile.instructions * tile.interval(target),
+        warps * tile.wavefronts,
+        of_scheduler * (tile.issued + loads + tile.other_instructions),
         of_scheduler * tile.float32_instructions * WARP_SIZE * SCHEDULERS / target.fp32_lanes,
     )

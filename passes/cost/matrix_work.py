@@ -47,7 +47,7 @@ class MatrixWork(NamedTuple):
     def instructions(self) -> int:
         """Number of all instructions: multiplications, loads, roundings, splits and sums."""
         others = self.products * self.tile.other_instructions
-        return self.multiplications + self.loads + others
+        return self.products * self.tile.issued + self.loads + others
 
     @property
     def float32(self) -> int:
@@ -77,8 +77,8 @@ class MatrixWork(NamedTuple):
         """
         shape = self.tile.instruction.fragments
         steps = -(-self.tile.k // shape.k)
-        busy = self.multiplications * target.mma_clocks
-        others = self.instructions - self.multiplications
+        busy = self.multiplications * self.tile.interval(target)
+        others = self.instructions - self.products * self.tile.issued
         return max(busy, steps * MATRIX_LATENCY) + others
 
 
@@ -97,6 +97,8 @@ def matrix_work(op: loop.ReduceOp, copies: Callable[[SSAValue], int]) -> MatrixW
     products = max(1, rows * columns // max(1, copies(op.results[0])))
     m, n = (max(1, each // products) for each in (rows, columns))
     tile = WarpTile(m * LANES_M, n * LANES_N, steps, op.instruction)
+    if op.instruction.is_grouped:
+        return MatrixWork(tile, products * len(found), loads=0)
     operands = distinct_operands(each for product in found for each in (product.a, product.b))
     loads = sum(_loads(each, copies(each.load.result), steps) for each in operands)
     return MatrixWork(tile, products * len(found), loads)

@@ -111,7 +111,7 @@ def _written_by(op: Operation) -> SSAValue | None:
             return op.memref
         case kernel.CopyOp() | kernel.LoadMatrixOp():
             return op.target
-        case kernel.MatrixMultiplyOp():
+        case kernel.MatrixMultiplyOp() | kernel.GroupMultiplyOp():
             return op.d
         case _:
             return None

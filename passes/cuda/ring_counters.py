@@ -181,6 +181,9 @@ def carried_counters(to: Conversion, op: scf.ForOp, step: IntegerAttr) -> list[C
     return [Carried.begin(to, counter) for counter in counters_of(op, to.accesses)]
 
 
+_MATRIX = (kernel.MatrixMultiplyOp, kernel.GroupMultiplyOp)
+
+
 def unrolled_slots(op: scf.ForOp, accesses: Accesses) -> int | None:
     """
     Return the number of slots by which to unroll a loop, or None if it is not unrolled: it has no
@@ -188,7 +191,7 @@ def unrolled_slots(op: scf.ForOp, accesses: Accesses) -> int | None:
     """
     waits = [f for f in accesses.fills if isinstance(f, RingWaitOp) and f.parent_op() is op]
     rings = {wait.ring for wait in waits if has_mbarriers(wait.ring)}
-    if len(rings) != 1 or not any(isinstance(i, kernel.MatrixMultiplyOp) for i in ops_in(op)):
+    if len(rings) != 1 or not any(isinstance(each, _MATRIX) for each in ops_in(op)):
         return None
     (type,) = (ring.type for ring in rings)
     assert isinstance(type, RingType)

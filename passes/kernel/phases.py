@@ -49,6 +49,9 @@ _TOUCHES_NO_MEMORY = (
     kernel.SharedOp,
     kernel.RegistersOp,
     kernel.MatrixMultiplyOp,
+    kernel.GroupFenceOp,
+    kernel.GroupCommitOp,
+    kernel.ProxyFenceOp,
     kernel.RingOp,
     kernel.CommentOp,
     FillOp,
@@ -243,6 +246,11 @@ def _accesses(op: Operation) -> Iterator[Access]:
             sides = [Access(op.memref, True)]
         case CopyingOp() | kernel.TmaCopyOp() | kernel.LoadMatrixOp():
             sides = [Access(op.source, False), Access(op.target, True)]
+        case kernel.GroupMultiplyOp():
+            sides = [Access(op.a, False), Access(op.b, False)]
+        case kernel.GroupWaitOp():  # multiplications may read their slabs until then
+            yield Access(None, False)
+            return
         case _ if is_pure(op):
             return
         case _:

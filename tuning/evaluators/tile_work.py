@@ -95,6 +95,7 @@ def tile_work(launch: tile.LaunchOp, target: Target) -> Work:
         path_clocks=path * spilled,
         cluster=1 if joins is None else joins.kind.cluster(joins.blocks),
         mma=cost.mma,
+        wgmma=cost.wgmma,
     )
 
 

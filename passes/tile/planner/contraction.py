@@ -29,6 +29,7 @@ from tilewright.passes.facts.roles import element_sources
 from tilewright.passes.facts.slab_masks import is_masked_by
 from tilewright.passes.facts.windowed_operand import has_window
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
+from tilewright.passes.tile.planner.group_trial import multiplies_by_groups
 from tilewright.passes.tile.planner.image_boxes import ImageBoxes, image_boxes_of
 from tilewright.passes.tile.planner.needed_block_tiles import (
     Diagonal,
@@ -70,6 +71,8 @@ class Contraction(NamedTuple):
     """
     boxes: ImageBoxes | None = None
     """Images of a convolution whose blocks can read boxes, or None."""
+    by_groups: bool = False
+    """True if warpgroups can add all products (`group_trial.py`)."""
 
     def __str__(self) -> str:
         batch = f"batch {self.batch}, " if self.batch > 1 else ""
@@ -131,6 +134,7 @@ def contraction_of(launch: tile.LaunchOp, target: Target) -> Contraction | None:
         is_masked,
         period,
         image_boxes_of(launch, instruction, target) if period else None,
+        not period and multiplies_by_groups(launch, instruction, target),
     )
 
 

@@ -18,7 +18,7 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
 
 from typing import NamedTuple
 
-from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.matrix_instruction import LANES_M, LANES_N, MatrixInstruction
 from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
 from tilewright.passes.cost import time_models
@@ -243,9 +243,8 @@ class Tiling(NamedTuple):
         """Return the clocks that the multiply-adds of a chunk take an SM at least."""
         if not self.tile.is_matrix:
             return self.tile.m * self.tile.n * self.bk * problem.sums / target.ffma_lanes
-        assert problem.instruction is not None
         of_warp = WarpTile(
-            self.tile.fm * LANES_M, self.tile.fn * LANES_N, self.bk, problem.instruction
+            self.tile.fm * LANES_M, self.tile.fn * LANES_N, self.bk, self._instruction(problem)
         )
         clocks = matrix_clocks(of_warp, SCHEDULERS, target)  # of as many warps as work at once
         filling = self.slab_bytes(problem) / (BANKS * BANK_BYTES)
@@ -253,6 +252,12 @@ class Tiling(NamedTuple):
         reading = turns * clocks.shared * self.operands(problem) / (self.tile.fm + self.tile.fn)
         multiplying = turns * problem.sums * max(clocks.tensor, clocks.issue, clocks.float32)
         return max(multiplying, reading + filling)
+
+    def _instruction(self, problem: Contraction) -> MatrixInstruction:
+        """Return the matrix instruction of the tile."""
+        instruction = problem.instruction
+        assert instruction is not None
+        return instruction.grouped or instruction if self.tile.is_grouped else instruction
 
     def _joining(self, problem: Contraction, target: Target, most: int) -> float:
         """

@@ -9,18 +9,26 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from tilewright.dialects import tile
-from tilewright.dialects.matrix_instruction import MatrixInstruction
+from tilewright.dialects.axes import Role
+from tilewright.dialects.matrix_instruction import LANES_N, MatrixInstruction
+from tilewright.passes.tile.register_tile_sides import sides_of
 from tilewright.passes.tile.tensor_core import TensorCorePass
 
 
 def prefer(step: TensorCorePass, launch: tile.LaunchOp) -> Iterable[TensorCorePass]:
-    """Yield the possible choices."""
-    return step.possible(launch)
+    """Yield the possible choices. That of warpgroups is first if warps have all columns."""
+    return sorted(step.possible(launch), key=lambda each: not _is_usual(each, launch))
+
+
+def _is_usual(step: TensorCorePass, launch: tile.LaunchOp) -> bool:
+    """True for an instruction of warpgroups only if each warp has all columns of the block."""
+    sides = {side.role: side for side in sides_of(launch)}
+    return step.instruction.is_grouped == (sides[Role.N].thread.extent == LANES_N)
 
 
 def reason_to_skip(step: TensorCorePass, launch: tile.LaunchOp) -> str | None:
     """Reason why FFMA is better, or None."""
-    choice = next(iter(step.possible(launch)), None)
+    choice = next(iter(prefer(step, launch)), None)
     if choice is None:
         (names,) = step.questions(launch).values()
         first = replace(step, instr=names[0]) if names else step
