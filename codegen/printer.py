@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.target import Target
 
 from tilewright.codegen.c_types import C_TYPES
-from tilewright.codegen.group_functions import group_functions
 from tilewright.codegen.literals import literal
 from tilewright.codegen.prelude import Call, prelude
 from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
@@ -155,6 +154,12 @@ def _called(ops: list[Operation]) -> Iterator[Call]:
                 pass
 
 
+def _group_functions(ops: list[GroupMultiplyOp]) -> Iterator[str]:
+    from tilewright.codegen.group_functions import group_functions  # few programs need it
+
+    return group_functions(ops)
+
+
 def _types(kernels: list[cuda.FuncOp], ops: list[Operation]) -> Iterator[str]:
     """Return the C++ names of all element types in the text of `kernels`, whose ops are `ops`."""
     types = {type for kernel in kernels for type in kernel.body.block.arg_types}
@@ -202,7 +207,8 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
     ops = ops_in(*kernels)
     if functions := prelude(_called(ops), _types(kernels, ops)):
         lines += functions.split("\n")
-    lines += group_functions(op for op in ops if isinstance(op, GroupMultiplyOp))
+    if by_groups := [op for op in ops if isinstance(op, GroupMultiplyOp)]:
+        lines += _group_functions(by_groups)
     printer = CudaPrinter(lines)
     for kernel in kernels:
         if lines:

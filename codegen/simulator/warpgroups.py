@@ -3,7 +3,8 @@
 Multiplications that warpgroups have started and not waited for. PTX ISA, `wgmma`.
 
 The sums appear in registers at once, but no instruction may touch them before a wait. The factors
-are read when a multiplication starts, and once more at the wait: in between, nobody may write them.
+are read when a multiplication starts, and once more at the wait: no thread or copy may
+write them in between.
 """
 
 from collections.abc import Callable, Sequence
@@ -98,7 +99,7 @@ class Warpgroups:
         self._started.append(_Started(warps, group, running, sums, readings))
 
     def wait(self, lanes: Lanes, pending: int) -> None:
-        """Let the multiplications arrive that are not of the latest `pending` groups."""
+        """Finish the multiplications that are not of the latest `pending` groups."""
         waiting = np.zeros(len(self._committed), np.bool_)
         waiting[_warps(lanes)] = True
         for each in self._started:

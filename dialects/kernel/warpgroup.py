@@ -48,8 +48,8 @@ from tilewright.dialects.faster_xdsl.verify_once import FormedOp
 from tilewright.dialects.kernel.barrier import block_around
 from tilewright.dialects.kernel.grid import RemoteOp
 from tilewright.dialects.kernel.matrix import Fragment, verify_fragment
+from tilewright.dialects.kernel.matrix_descriptor import MatrixDescriptor, descriptor_of
 from tilewright.dialects.kernel.registers import LOCAL
-from tilewright.dialects.matrix_descriptor import MatrixDescriptor, descriptor_of
 from tilewright.dialects.matrix_instruction import (
     GROUP_THREADS,
     GROUP_WARPS,
@@ -290,7 +290,7 @@ class GroupMultiplyOp(FormedOp, SegmentedOp):
 
 
 def verify_group(instruction: MatrixInstruction, columns: int) -> None:
-    """Raise `VerifyException` unless a warpgroup multiplies by `instruction` to so many columns."""
+    """Raise `VerifyException` unless `instruction` is one of warpgroups, for `columns` of D."""
     if not instruction.is_grouped:
         raise VerifyException(
             f"{instruction} is an instruction of one warp; use kernel.matrix_multiply"

@@ -10,6 +10,7 @@ cores may read them at any time in between.
 import numpy as np
 from xdsl.ir import Operation
 
+from tilewright.dialects.kernel.matrix_descriptor import MatrixDescriptor
 from tilewright.dialects.kernel.warpgroup import (
     GROUP_ROWS,
     GroupCommitOp,
@@ -19,7 +20,6 @@ from tilewright.dialects.kernel.warpgroup import (
     GroupWaitOp,
     ProxyFenceOp,
 )
-from tilewright.dialects.matrix_descriptor import MatrixDescriptor
 from tilewright.dialects.matrix_instruction import GROUP_THREADS, GROUP_WARPS
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.interpreters.access import Place, offsets, read
@@ -64,7 +64,7 @@ def _wait(machine: Threads, op: GroupWaitOp) -> None:
 
 
 def _finish(machine: Threads, each: Multiplication, done: Array) -> None:
-    """Let the sums of warpgroups arrive; raise `InterpreterError` if their factors have changed."""
+    """Store the sums of warpgroups; raise `InterpreterError` if their factors have changed."""
     for factor in each.factors:
         mask = _spread(done, factor.offsets)
         elements = factor.offsets[mask]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the warpgroups of some blocks have started, committed and fenced."""
+"""State of the warpgroups of some blocks: multiplications under way, commits and fences."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class Multiplication:
 
 
 class Warpgroups:
-    """What the warpgroups of a machine have started, committed and fenced."""
+    """State of all warpgroups of a machine."""
 
     def __init__(self, blocks: int, threads: int):
         shape = blocks, threads // GROUP_THREADS

@@ -8,7 +8,7 @@ from tilewright.dialects.cuda.expressions import CallOp
 from tilewright.dialects.cuda.matrices import GroupMultiplyOp, ui64
 from tilewright.dialects.cuda.threads import PerformOp
 from tilewright.dialects.kernel import warpgroup
-from tilewright.dialects.matrix_descriptor import MatrixDescriptor
+from tilewright.dialects.kernel.matrix_descriptor import MatrixDescriptor
 from tilewright.passes.cuda.conversion import Conversion, Handlers
 from tilewright.passes.cuda.row_addresses import RowAddress
 

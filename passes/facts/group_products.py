@@ -10,7 +10,7 @@ Products that warpgroups can multiply: both factors are matrices in swizzled sla
 
 The rows of a warpgroup are adjacent in the slab of A: 16 of each warp. Columns are adjacent in the
 slab of B, as many as one instruction does. Descriptors give the order of elements in memory
-(`dialects/matrix_descriptor.py`).
+(`dialects/kernel/matrix_descriptor.py`).
 """
 
 from collections.abc import Callable, Container, Mapping, Sequence, Set
@@ -22,7 +22,7 @@ from xdsl.ir.affine import AffineDimExpr
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.index import sum_of
-from tilewright.dialects.matrix_descriptor import descriptor_of
+from tilewright.dialects.kernel.matrix_descriptor import descriptor_of
 from tilewright.dialects.matrix_instruction import GROUP_WARPS, MOST_COLUMNS, MatrixInstruction
 from tilewright.dialects.tile import SlabLayoutAttr
 from tilewright.dialects.tile.attributes import Axis, Level

@@ -16,11 +16,10 @@ from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.named_slabs import named_slabs
+from tilewright.passes.facts.swizzled_layouts import row_bytes, swizzled_layout
 from tilewright.passes.tile.split_inner_for_swizzle import (
     SplitInnerForSwizzlePass,
     fitting_slabs,
-    row_bytes,
-    swizzled_layout,
 )
 
 

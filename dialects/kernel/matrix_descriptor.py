@@ -9,8 +9,8 @@ follows. Rows come in groups of eight.
 * If K is innermost in memory, a span holds steps of K. `stride` is the distance from eight rows (or
   columns of B) to the next eight.
 * Otherwise the matrix is *transposed*: a span holds rows of A, or columns of B, at one step of K.
-  `stride` is the distance from eight steps of K to the next eight, and `leading` that from a span
-  to the one with the rows after it.
+  `stride` is the distance from eight steps of K to the next eight. `leading` is the distance from a
+  span to the one with the rows after it.
 
 Source: PTX ISA, "Asynchronous warpgroup-level matrix instructions", shared memory layout and matrix
 descriptor.
