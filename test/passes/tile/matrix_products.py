@@ -24,6 +24,9 @@ INSTRUCTIONS: Mapping[str, str] = {
 }
 """Element type of the factors of each matrix instruction."""
 
+GROUPED: Mapping[str, str] = {"m64nNk16_bf16": "bf16", "m64nNk16_f16": "f16"}
+"""Element type of the factors of each instruction of warpgroups."""
+
 SIZES = (2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 40, 48, 63, 65, 70, 100, 129, 200)
 """Sizes of matrices. Factors of products with one row or one column are not read again."""
 
@@ -57,20 +60,22 @@ class Factor(NamedTuple):
     prologue: str
 
 
-def matrix_product(draw: Draw, *, is_exact: bool, largest: int = 200) -> MatrixProduct:
+def matrix_product(
+    draw: Draw, *, is_exact: bool, largest: int = 200, grouped: bool = False
+) -> MatrixProduct:
     """
-    Return a random product whose sizes are `largest` at most. Plain tf32 is drawn for exact results
-    only, because it rounds its factors.
+    Return a random product whose sizes are `largest` at most, for warps or for warpgroups. Plain
+    tf32 is drawn for exact results only, because it rounds its factors.
     """
-    return _Product(draw, is_exact, largest).drawn()
+    return _Product(draw, is_exact, largest, GROUPED if grouped else INSTRUCTIONS).drawn()
 
 
 class _Product:
-    def __init__(self, draw: Draw, is_exact: bool, largest: int):
+    def __init__(self, draw: Draw, is_exact: bool, largest: int, instructions: Mapping[str, str]):
         self.draw, self.is_exact = draw, is_exact
-        names = [name for name in INSTRUCTIONS if is_exact or name != "m16n8k8_tf32"]
+        names = [name for name in instructions if is_exact or name != "m16n8k8_tf32"]
         self.instruction = draw.one(names)
-        self.element = ELEMENTS[INSTRUCTIONS[self.instruction]]
+        self.element = ELEMENTS[instructions[self.instruction]]
         sizes = [size for size in SIZES if size <= largest]
         least = 1 if self.element.stored == "f32" else 9  # a chunk holds a step of the instruction
         self.m, self.n = draw.one(sizes), draw.one(sizes)

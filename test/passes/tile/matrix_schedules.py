@@ -6,13 +6,13 @@ transposed slabs, rings of slots filled in every way, pads and swizzles.
 
 from typing import NamedTuple
 
-from hypothesis import note
+from hypothesis import assume, note
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects import tile
-from tilewright.dialects.matrix_instruction import LANES_M, LANES_N
+from tilewright.dialects.matrix_instruction import GROUP_WARPS, LANES_M, LANES_N
 from tilewright.interpreters.check import check_pass
 from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.driver.lowering import context
@@ -34,7 +34,7 @@ from tilewright.passes.tile.tensor_core import TensorCorePass
 from tilewright.passes.tile.tileify import TileifyPass
 from tilewright.passes.tile.tma_copy import TmaCopyPass
 
-from .matrix_products import MatrixProduct
+from .matrix_products import GROUPED, MatrixProduct
 from .schedules.drawing import Draw
 
 OPTIONAL: tuple[type[SchedulingPass], ...] = (
@@ -85,6 +85,13 @@ TILES = [
     for warps_m, warps_n in ((1, 1), (2, 1), (1, 2), (2, 2), (1, 4))
 ]
 
+GROUP_TILES = [
+    Tile(fm, fn, LANES_M * GROUP_WARPS * groups_m, LANES_N * groups_n)
+    for fm, fn in ((2, 4), (2, 8), (4, 8), (2, 16), (4, 16), (2, 24), (2, 32), (2, 64))
+    for groups_m, groups_n in ((1, 1), (2, 1), (1, 2))
+]
+"""Tiles whose products warpgroups add."""
+
 
 def parsed(product: MatrixProduct) -> ModuleOp:
     """Return the verified kernel of a product."""
@@ -113,7 +120,10 @@ class _Schedule:
         self._take(ChunkMatmulKPass(target, bk=draw.one(chunks)))
         self._choose(SplitMatmulKPass(target), out_of=2)
         self._assign(product)
-        self._take(TensorCorePass(target, instr=product.instruction))
+        step = TensorCorePass(target, instr=product.instruction)
+        if product.instruction in GROUPED:  # not every slab has a swizzle
+            assume(step.reason_not_possible(self.launch) is None)
+        self._take(step)
         for step in OPTIONAL:
             self._choose(step(target), out_of=4)
 
@@ -125,7 +135,8 @@ class _Schedule:
 
     def _assign(self, product: MatrixProduct) -> None:
         """Assign tiles to blocks and to threads, whose factors come from slabs."""
-        tiles = [each for each in TILES if each.is_small or not product.is_double]
+        tiles = GROUP_TILES if product.instruction in GROUPED else TILES
+        tiles = [each for each in tiles if each.is_small or not product.is_double]
         own = self.draw.one(tiles)
         m, n = own.shape()
         self._take(BlockifyLaunchPass(self.target, m=m, n=n))

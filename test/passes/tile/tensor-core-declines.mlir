@@ -3,7 +3,7 @@
 // RUN: not opt-tool %s -p 'tensor-core{instr=m16n8k4}' 2>&1 | filecheck %s --check-prefix=WORD
 
 // TYPES: cannot do 'tensor-core{instr=m16n8k16_f16}' in @steps: instructions for its types: m16n8k16_bf16 or m64nNk16_bf16; not m16n8k16_f16
-// WORD: cannot do 'tensor-core{instr=m16n8k4}' in @steps: instructions for its types: m16n8k16_bf16; not m16n8k4
+// WORD: cannot do 'tensor-core{instr=m16n8k4}' in @steps: instructions for its types: m16n8k16_bf16 or m64nNk16_bf16; not m16n8k4
 // CHECK: skipped at line: no contraction: no reduction loads one operand along m and another along n
 loop.kernel @line(%x: memref<500xf32>) -> (%out: memref<500xf32>) {
   tile.launch (%b = block 4, %t = thread 32, %v = register 4) {

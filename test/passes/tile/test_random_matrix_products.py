@@ -100,6 +100,33 @@ def test_simulated(is_exact: bool, target: str, sums: MatrixSums, data: DataObje
 
 
 @needs_nvrtc
+@settings(
+    max_examples=drawn(24),
+    phases=[Phase.generate],
+    suppress_health_check=[*HealthCheck],
+)
+@given(st.booleans(), st.sampled_from([*MatrixSums]), st.data())
+def test_warpgroups(is_exact: bool, sums: MatrixSums, data: DataObject):
+    check_warpgroups(is_exact, sums, data)
+
+
+@needs_nvrtc
+@settings(max_examples=300, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
+@given(is_exact=st.booleans(), sums=st.sampled_from([*MatrixSums]), data=st.data())
+def test_many_of_warpgroups(every_case: None, is_exact: bool, sums: MatrixSums, data: DataObject):
+    check_warpgroups(is_exact, sums, data)
+
+
+def check_warpgroups(is_exact: bool, sums: MatrixSums, data: DataObject) -> None:
+    """Check a drawn product of warpgroups at all levels and in the simulator."""
+    draw = draw_from(data)
+    product = matrix_product(draw, is_exact=is_exact, largest=SIMULATED, grouped=True)
+    module = scheduled(product, draw, "sm_90a", checked=True)
+    check_interpreted(product, module.clone(), "sm_90a", sums)
+    check_simulated(product, module, "sm_90a", sums)
+
+
+@needs_nvrtc
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_120"])
 @settings(
     max_examples=200,
