@@ -16,6 +16,7 @@ from tilewright.codegen.mutations.matrices import MATRICES
 from tilewright.codegen.mutations.mutation import Mutation
 from tilewright.codegen.mutations.synchronisation import SHUFFLES, SYNCHRONISATION
 from tilewright.codegen.mutations.text import planted_texts
+from tilewright.codegen.mutations.warpgroups import MATRICES_OF_GROUPS, WARPGROUPS
 
 __all__ = ["Mutation", "mutations", "planted_texts"]
 
@@ -27,6 +28,8 @@ _TABLES = (
     (VALUES, True),
     (ACCESSES, True),
     (MATRICES, True),
+    (WARPGROUPS, False),
+    (MATRICES_OF_GROUPS, True),
 )
 """Tables of rules, each with true if its bugs are of values; a rule may be in tables of both."""
 

@@ -80,6 +80,8 @@ def _is_shared(op: Operation) -> bool:
     """True if `op` accesses shared or global memory, not only registers."""
     if isinstance(op, CopyingOp | kernel.TmaCopyOp | kernel.LoadMatrixOp | kernel.AtomicOp):
         return True
+    if isinstance(op, kernel.GroupMultiplyOp | kernel.GroupWaitOp):
+        return True
     return isinstance(op, loop.LoadOp | loop.StoreOp) and not is_local(op.memref)
 
 

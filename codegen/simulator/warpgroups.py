@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
@@ -22,6 +23,8 @@ from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 
 ROOT = "wgmma"
+_WARPS = 4
+"""Warps of a warpgroup."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,12 @@ class Warpgroups:
         self._started: list[_Started] = []
         self._committed = np.zeros(warps, np.int64)
         self._fenced = np.zeros(warps, np.bool_)
+        self._number = np.zeros(warps, np.int64)
+        """Multiplications that each warp has started."""
+        self._doing: dict[tuple[int, ...], tuple[int, ...]] = {}
+        """
+        Line and descriptors of each multiplication, by block, warpgroup and number in its order.
+        """
         self._under_way: dict[str, Integers] = {}
         """Number of multiplications under way that add to a register, by warp."""
 
@@ -81,22 +90,44 @@ class Warpgroups:
         self._committed[_warps(lanes)] += 1
 
     def start(
-        self, lanes: Lanes, sums: Sequence[str], readings: Sequence[Reading], line: int
+        self,
+        lanes: Integers,
+        descriptors: NDArray[np.uint64],
+        sums: Sequence[str],
+        readings: Sequence[Reading],
+        line: int,
     ) -> None:
-        """Record the start of a multiplication; report one without a fence since the last wait."""
-        warps = _warps(lanes)
+        """
+        Record the start of a multiplication by warps, given by their first lanes, and the
+        descriptors of each. Report warps that have no fence since the last wait, or that do not the
+        same as the rest of their warpgroup.
+        """
+        warps = lanes // WARP
         if not self._fenced[warps].all():
-            lane = int(warps[np.argmin(self._fenced[warps])]) * WARP
+            name = self._geometry.name(int(lanes[np.argmin(self._fenced[warps])]))
             self._findings.add(
                 Kind.ASYNC_RACE,
                 line,
-                f"{self._geometry.name(lane)} starts a multiplication with no wgmma.fence since "
-                "its last wait",
+                f"{name} starts a multiplication with no wgmma.fence since its last wait",
             )
+        for lane, given in zip(lanes.tolist(), descriptors.tolist(), strict=True):
+            self._compare(lane, (line, *given))
         self._count(warps, sums, 1)
         running = np.ones(len(warps), np.bool_)
-        group = self._committed[warps]
-        self._started.append(_Started(warps, group, running, sums, readings))
+        self._started.append(_Started(warps, self._committed[warps], running, sums, readings))
+
+    def _compare(self, lane: int, doing: tuple[int, ...]) -> None:
+        """Report a warp whose next multiplication is not the one of its warpgroup's other warps."""
+        geometry, warp = self._geometry, lane // WARP
+        group = int(geometry.block_of[lane]), int(geometry.thread[lane]) // (_WARPS * WARP)
+        number = self._number[warp]
+        self._number[warp] += 1
+        if self._doing.setdefault((*group, int(number)), doing) != doing:
+            self._findings.add(
+                Kind.DESCRIPTOR,
+                doing[0],
+                f"{geometry.name(lane)} multiplies other matrices than the rest of its warpgroup",
+            )
 
     def wait(self, lanes: Lanes, pending: int) -> None:
         """Finish the multiplications that are not of the latest `pending` groups."""
@@ -140,7 +171,11 @@ class Warpgroups:
                 return
 
     def exit(self, lanes: Lanes) -> None:
-        """Report multiplications that exiting warps have not waited for."""
+        """
+        Report multiplications that exiting warps have not waited for, and warps that have done
+        fewer than the rest of their warpgroup.
+        """
+        self._check_numbers(lanes)
         if not self._started:
             return
         ends = np.zeros(len(self._committed), np.bool_)
@@ -153,6 +188,19 @@ class Warpgroups:
                     each.readings[0].line,
                     f"{self._geometry.name(lane)} ends with a multiplication that it has not "
                     "waited for",
+                )
+
+    def _check_numbers(self, lanes: Lanes) -> None:
+        if not self._doing:
+            return
+        for lane in np.unique(lanes.numbers() // WARP * WARP).tolist():
+            geometry, number = self._geometry, int(self._number[lane // WARP])
+            group = int(geometry.block_of[lane]), int(geometry.thread[lane]) // (_WARPS * WARP)
+            if (doing := self._doing.get((*group, number))) is not None:
+                self._findings.add(
+                    Kind.MASK,
+                    doing[0],
+                    f"{geometry.name(lane)} ends without a multiplication of its warpgroup",
                 )
 
     def _finish(self, each: _Started, done: Booleans) -> None:

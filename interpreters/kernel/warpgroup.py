@@ -145,7 +145,8 @@ def _factor(
     offset = np.ravel_multi_index(np.broadcast_arrays(*starts), buffer.shape)
     offset = offset + np.reshape(buffer.slot, (-1, 1, 1, 1))
     mask = _spread(groups, offset)
-    _check_proxy(machine, op, factor, buffer, offset[mask])
+    fenced = np.broadcast_to(machine.warpgroups.proxied[..., None, None], offset.shape)
+    _check_proxy(op, factor, buffer, offset[mask], fenced[mask])
     return FactorElements(
         factor, buffer, offset, read(op, buffer, offset, mask, _accessors(machine))
     )
@@ -181,13 +182,12 @@ def _check_start(
 
 
 def _check_proxy(
-    machine: Threads, op: GroupMultiplyOp, factor: GroupFactor, buffer: Buffer, elements: Array
+    op: GroupMultiplyOp, factor: GroupFactor, buffer: Buffer, elements: Array, fenced: Array
 ) -> None:
-    """Raise `InterpreterError` if threads wrote an element after the last proxy fence."""
+    """Raise `InterpreterError` if threads wrote an element after the proxy fence at `fenced`."""
     if buffer.accesses is None:
         return
     last = buffer.accesses.writes
-    fenced = int(machine.warpgroups.proxied.min())
     unfenced = (last.thread[elements] >= 0) & (last.epoch[elements] >= fenced)
     if unfenced.any():
         where = buffer.element(elements[unfenced][0])

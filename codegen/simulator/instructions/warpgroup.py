@@ -33,7 +33,7 @@ from tilewright.matrix_sums import multiply_add
 from tilewright.rounding import Float64
 
 _WARPS, _K = 4, 16
-_THREADS = _WARPS * WARP
+_ROWS = _WARPS * M
 _FORM = re.compile(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.(bf16|f16)\.\2")
 _FACTORS = {"bf16": BF16, "f16": F16}
 
@@ -103,82 +103,63 @@ class _Multiplication:
         self._order = np.argsort(self._places, axis=None)
 
     def run(self, lanes: Lanes) -> None:
-        """Start the multiplication for whole warps; report wrong descriptors and races."""
-        groups = self._groups(lanes)
-        if groups is None:
-            return
-        a = self._chunks(groups, self._a, M * _WARPS)
-        b = self._chunks(groups, self._b, self.columns)
+        """Start the parts of the multiplication that whole warps do; report wrong descriptors."""
+        a, b = (self._chunks(lanes, *each) for each in ((self._a, _ROWS), (self._b, self.columns)))
         if a is None or b is None:
             return
-        readings = self._readings(groups, a, b)
+        first = lanes.numbers()[::WARP]
+        number = self.unit.geometry.thread[first] // WARP % _WARPS
+        of_warps = a.reshape(len(a), _WARPS, -1, a.shape[2])
+        a = of_warps[np.arange(len(a)), number]
+        readings = self._readings(first, a, b)
         if readings is None:
             return
-        left = self._values(a, self._a, M * _WARPS).reshape(-1, M, _K)
+        left = self._values(a, self._a, M)
         right = self._values(b, self._b, self.columns).swapaxes(1, 2)
-        right = np.repeat(right, _WARPS, axis=0)
-        added = elements_of(self._added, groups)[:, self._order].reshape(-1, M, self.columns)
-        added = np.where(self._adds[groups.index][::WARP, None, None], added, np.float32(0))
+        added = elements_of(self._added, lanes)[:, self._order].reshape(-1, M, self.columns)
+        added = np.where(self._adds[lanes.index][::WARP, None, None], added, np.float32(0))
         result = self._compute(left, right, added).reshape(-1, M * self.columns)
         for number, register in enumerate(self._targets):
-            register[groups.index] = result[:, self._places[:, number]].ravel()
-        self.unit.warpgroups.start(groups, self._names, readings, self.line)
+            register[lanes.index] = result[:, self._places[:, number]].ravel()
+        descriptors = np.stack([each.bits[first] for each in (self._a, self._b)], axis=1)
+        self.unit.warpgroups.start(first, descriptors, self._names, readings, self.line)
 
-    def _groups(self, lanes: Lanes) -> Lanes | None:
-        """Return the lanes of whole warpgroups that execute together; report others."""
-        numbers = lanes.numbers()
-        geometry = self.unit.geometry
-        group = geometry.block_of[numbers] << 32 | geometry.thread[numbers] // _THREADS
-        _, inverse, count = np.unique(group, return_inverse=True, return_counts=True)
-        whole = count[inverse] == _THREADS
-        if not whole.all():
-            name = geometry.name(int(numbers[np.argmin(whole)]))
-            self.unit.findings.add(
-                Kind.MASK,
-                self.line,
-                f"{name} executes wgmma, but not all four warps of its warpgroup do",
-            )
-        return lanes.where(whole)
-
-    def _chunks(self, groups: Lanes, factor: _Factor, rows: int) -> Integers | None:
+    def _chunks(self, lanes: Lanes, factor: _Factor, rows: int) -> Integers | None:
         """
-        Return the offsets within the batch of the chunks of a factor, as `Descriptor.addresses`;
-        None after a report.
+        Return the offsets within the batch of the chunks of a factor by warp, as in
+        `Descriptor.addresses`; None after a report.
         """
-        by_group = factor.bits[groups.index].reshape(-1, _THREADS)
-        bits = by_group[:, 0]
-        if (by_group != bits[:, None]).any():
-            return self._refuse(groups, factor, "differs between the threads of a warpgroup")
+        by_warp = factor.bits[lanes.index].reshape(-1, WARP)
+        bits = by_warp[:, 0]
+        if (by_warp != bits[:, None]).any():
+            return self._refuse(lanes, factor, "differs between the lanes of a warp")
         kinds = np.unique(bits & ~np.uint64(0x3FFF))
         descriptor = Descriptor.of(int(kinds[0])) if len(kinds) == 1 else None
         if descriptor is None:
-            return self._refuse(groups, factor, "is not that of a swizzled matrix")
+            return self._refuse(lanes, factor, "is not that of a swizzled matrix")
         start = start_of(bits)
         if not descriptor.is_aligned(start, transposed=factor.transposed):
-            return self._refuse(groups, factor, "begins inside of the pattern of its swizzle")
+            return self._refuse(lanes, factor, "begins inside of the pattern of its swizzle")
         chunks = descriptor.addresses(start, rows, _K, transposed=factor.transposed)
-        bases = self.unit.shared.bases(groups.numbers()[::_THREADS])
-        return chunks + bases[:, None, None]
+        return chunks + self.unit.shared.bases(lanes.numbers()[::WARP])[:, None, None]
 
-    def _refuse(self, groups: Lanes, factor: _Factor, what: str) -> None:
-        name = self.unit.geometry.name(int(groups.numbers()[0]))
+    def _refuse(self, lanes: Lanes, factor: _Factor, what: str) -> None:
+        name = self.unit.geometry.name(int(lanes.numbers()[0]))
         text = f"the descriptor of {factor.name} that {name} gives to wgmma {what}"
         self.unit.findings.add(Kind.DESCRIPTOR, self.line, text)
 
-    def _readings(self, groups: Lanes, a: Integers, b: Integers) -> list[Reading] | None:
+    def _readings(self, warps: Integers, a: Integers, b: Integers) -> list[Reading] | None:
         """Check what each warp reads: its rows of A, and all of B. Return None after a report."""
-        warps = groups.numbers()[::WARP]
-        of_a = a.reshape(len(warps), -1)
-        of_b = np.repeat(b.reshape(len(b), -1), _WARPS, axis=0)
         shared, readings = self.unit.shared, list[Reading]()
-        for offsets in (of_a, of_b):
+        for chunks in (a, b):
+            offsets = chunks.reshape(len(chunks), -1)
             if not shared.read_chunks(warps, offsets, self.line):
                 return None
             readings.append(Reading(warps, offsets, shared.chunks(offsets), self.line))
         return readings
 
     def _values(self, chunks: Integers, factor: _Factor, rows: int) -> Float64:
-        """Return the elements of a factor by (warpgroup, row, k)."""
+        """Return the elements of a factor by (warp, row, k)."""
         words = np.ascontiguousarray(self.unit.shared.chunks(chunks)).view(np.uint16)
         words = words.reshape(*chunks.shape, CHUNK // 2)
         if factor.transposed:

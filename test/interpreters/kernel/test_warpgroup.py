@@ -15,6 +15,7 @@ from tilewright.api import lower
 from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.interpreters import interpret
+from tilewright.interpreters.errors import InterpreterError
 from tilewright.matrix_sums import MatrixSums
 from tilewright.passes.rewriting.launching import with_main
 
@@ -137,3 +138,69 @@ def test_the_simulator_adds_the_same_sums(parse: Parse, product: Product) -> Non
         (found,) = interpret(module, x, y, matrix_sums=sums)
         run = SimulatorBackend("sm_90a", matrix_sums=sums).run(plan, [x, y])
         np.testing.assert_array_equal(run.results[0].view(np.uint32), found.view(np.uint32))
+
+
+ERRORS = [
+    (FENCES.replace("kernel.proxy_fence", ""), END, "", "wrote with no proxy fence since"),
+    (FENCES.replace("kernel.group_fence", ""), END, "", "without a fence since the last wait"),
+    (FENCES.replace("kernel.barrier", ""), END, "", "while another thread writes it"),
+    (FENCES, END.replace("kernel.group_commit", ""), "", "reads element [0, 0, 0], to which"),
+    (FENCES, END.replace("wait 0", "wait 1"), "", "reads element [0, 0, 0], to which"),
+    (FENCES, "kernel.group_commit", "", "reads element [0, 0, 0], to which"),
+    (FENCES, END, "loop.store %x0, %a[0, 0] : A", "while another thread uses it"),
+    (FENCES, END, "kernel.barrier\n loop.store %x0, %a[0, 1] : A", "%a is overwritten while"),
+    (FENCES, END, "loop.store %f0, %d[0, 0, 0] : D", "to which a copy is under way"),
+    (FENCES, END, "kernel.group_commit\n kernel.group_wait 0", "without a fence since"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "between", "message"), ERRORS)
+def test_wrong_orders_are_found(
+    parse: Parse, before: str, after: str, between: str, message: str
+) -> None:
+    product = Product()
+    a, sums = "memref<64x32xbf16, #tile.layout<swizzle 64>, 3>", "memref<4x2x2xf32, 5>"
+    constants = "%x0 = arith.constant 7.0 : bf16\n %f0 = arith.constant 0.0 : f32\n"
+    between = between.replace(": A", f": {a}").replace(": D", f": {sums}")
+    module = parse(product.kernel(constants + before, after, between))
+    with pytest.raises(InterpreterError) as raised:
+        interpret(module, *product.inputs(), function="k")
+    assert message in str(raised.value)
+
+
+def test_the_last_multiplication_is_waited_for(parse: Parse) -> None:
+    product = Product()
+    text = product.kernel(after="").replace("%d[%sn, %rm, %vn] : memref<4x2x2xf32, 5>\n", "", 0)
+    start = text.rindex("kernel.unroll")
+    module = parse(text[:start] + "}\n")
+    with pytest.raises(InterpreterError, match="still under way when the kernel ends"):
+        interpret(module, *product.inputs(), function="k")
+
+
+PLACES = [
+    ("%a[%t floordiv 128 * 64, %k * 16]", "%a[0, %k * 16 + 8]", "begins at 8 along axis 1"),
+    ("%a[%t floordiv 128 * 64, %k * 16]", "%a[4, %k * 16]", "begins at 4 along axis 0"),
+    ("%a[%t floordiv 128 * 64, %k * 16]", "%a[%t floordiv 64 * 8, 0]", "differ between"),
+    ("%a[%t floordiv 128 * 64, %k * 16]", "%a[8, %k * 16]", "reaches beyond axis 0 of %a"),
+    ("%b[%k * 16, 0]", "%b[%k * 32, 0]", "reaches beyond axis 0 of %b"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "message"), PLACES)
+def test_matrices_begin_inside_of_their_slabs(
+    parse: Parse, right: str, wrong: str, message: str
+) -> None:
+    product, text = Product(), Product().kernel()
+    assert right in text
+    with pytest.raises(InterpreterError) as raised:
+        interpret(parse(text.replace(right, wrong)), *product.inputs(), function="k")
+    assert message in str(raised.value)
+
+
+def test_steps_of_a_nest_do_not_share_sums(parse: Parse) -> None:
+    product = Product()
+    text = product.kernel().replace(
+        "scf.for %k = %zero to %steps step %one {", "kernel.unroll %k in 2 {"
+    )
+    with pytest.raises(InterpreterError, match="several steps of a nest add to the same sums"):
+        interpret(parse(text), *product.inputs(), function="k")

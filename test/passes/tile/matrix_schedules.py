@@ -142,9 +142,10 @@ class _Schedule:
         self._take(BlockifyLaunchPass(self.target, m=m, n=n))
         self._take(self._staged(), checked=False)  # each thread alone would be long to interpret
         vm, vn = (self.draw.one([v for v in (1, 2, 4) if f % v == 0]) for f in (own.fm, own.fn))
-        self._take(
-            RegisterTilePass(self.target, fm=own.fm, fn=own.fn, vm=vm, vn=vn, fk=1, min_blocks=0)
-        )
+        step = RegisterTilePass(self.target, fm=own.fm, fn=own.fn, vm=vm, vn=vn, fk=1, min_blocks=0)
+        if product.instruction in GROUPED:  # 128 sums may be too many
+            assume(step.reason_not_possible(self.launch) is None)
+        self._take(step)
 
     def _staged(self) -> SchedulingPass:
         """Return a random way to stage the factors, and perhaps other operands."""
