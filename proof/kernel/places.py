@@ -29,6 +29,7 @@ from tilewright.dialects.kernel import (
 )
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL
+from tilewright.dialects.kernel.warpgroup import GroupFactor, GroupMultiplyOp
 from tilewright.dialects.loop import LoadOp, StoreOp
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.dialects.tile import SHARED, layout_of
@@ -52,6 +53,8 @@ class Place:
     """Number of lanes of a warp whose subscripts count, the first ones of the warp."""
     is_async: bool = False
     """True if the access may happen at any time before a wait for it."""
+    box: Sequence[int] = ()
+    """Elements along each axis; if empty, `width` elements along the axis that is innermost."""
 
     @property
     def type(self) -> MemRefType:
@@ -114,10 +117,9 @@ class Place:
         self, mine: Sequence[AffineExpr], other: "Place", theirs: Sequence[AffineExpr]
     ) -> list[Formula]:
         """Return the conditions under which two accesses to one array have a common element."""
-        vector = layout_of(self.type).innermost(self.type) if mine else -1
         found = list[Formula]()
-        for axis, (one, two) in enumerate(zip(mine, theirs, strict=True)):
-            ahead, behind = (other.width, self.width) if axis == vector else (1, 1)
+        extents = zip(self._extents, other._extents, strict=True)
+        for (behind, ahead), one, two in zip(extents, mine, theirs, strict=True):
             found.append(NonNegative(constant(ahead - 1) + two - one))
             found.append(NonNegative(constant(behind - 1) + one - two))
         return found
@@ -128,9 +130,15 @@ class Place:
         if self.is_in_registers or not shape:
             last = below(self.offset(subscripts), self.size - self.width + 1)
             return [*map(below, subscripts, shape), last]
-        vector = layout_of(self.type).innermost(self.type)
-        ends = [size - (self.width - 1) * (at == vector) for at, size in enumerate(shape)]
+        ends = [size - extent + 1 for size, extent in zip(shape, self._extents, strict=True)]
         return [*map(below, subscripts, ends)]
+
+    @property
+    def _extents(self) -> Sequence[int]:
+        """Number of elements along each axis of the memory."""
+        rank = self.type.get_num_dims()
+        vector = layout_of(self.type).innermost(self.type) if rank else -1
+        return self.box or [self.width if axis == vector else 1 for axis in range(rank)]
 
 
 def _load(op: LoadOp) -> Sequence[Place]:
@@ -168,6 +176,23 @@ def _multiply(op: MatrixMultiplyOp) -> Sequence[Place]:
     ]
 
 
+def _group_multiply(op: GroupMultiplyOp) -> Sequence[Place]:
+    """Return the matrices, which all threads of a warpgroup read, and the sums of a thread."""
+    sums = op.sums
+    access = sums.map.data.results, sums.indices
+    return [
+        *(_matrix(op, factor) for factor in op.factors()),
+        Place(op, sums.memref, access, False, sums.elements),
+    ]
+
+
+def _matrix(op: GroupMultiplyOp, factor: GroupFactor) -> Place:
+    extents = dict(zip(factor.axes, factor.extents, strict=True))
+    rank = memref_type(factor.memref).get_num_dims()
+    box = [extents.get(axis, 1) for axis in range(rank)]
+    return Place(op, factor.memref, (factor.map.data.results, factor.indices), False, box=box)
+
+
 def _arrive(op: ArriveOp) -> Sequence[Place]:
     return [Place(op, op.counter, (op.map.data.results, op.indices), True)]
 
@@ -180,6 +205,7 @@ PLACES: Mapping[type[Operation], Callable[[Any], Sequence[Place]]] = {
     CopyAsyncOp: _copy,
     LoadMatrixOp: _load_matrix,
     MatrixMultiplyOp: _multiply,
+    GroupMultiplyOp: _group_multiply,
     ArriveOp: _arrive,
 }
 

@@ -108,7 +108,8 @@ class ThreadPoint:
                 self._enter_loop(parent)
             case UnrollOp():
                 for axis, extent in zip(parent.body.block.args, parent.axis_extents(), strict=True):
-                    self._known[axis] = self._counter(name_of(axis), extent)
+                    if axis not in self._known:
+                        self._known[axis] = self._counter(name_of(axis), extent)
             case scf.IfOp():
                 condition = self.condition(parent.cond)
                 is_then = inner.parent is parent.true_region.block

@@ -23,6 +23,10 @@ from tilewright.dialects.kernel import (
     ArriveOp,
     ClusterArriveOp,
     ClusterWaitOp,
+    GroupCommitOp,
+    GroupFenceOp,
+    GroupMultiplyOp,
+    GroupWaitOp,
     LoadMatrixOp,
     MatrixMultiplyOp,
     NamedBarrierOp,
@@ -30,6 +34,7 @@ from tilewright.dialects.kernel import (
     WarpBarrierOp,
     function_of,
 )
+from tilewright.dialects.matrix_instruction import GROUP_THREADS
 from tilewright.dialects.target import WARP_SIZE
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
 from tilewright.proof.formulas import All, Formula, IsZero, Not, Some, Variables
@@ -38,6 +43,7 @@ from tilewright.proof.kernel.points import ThreadPoint, surroundings
 from tilewright.proof.points import NotCoveredError
 from tilewright.proof.solver import Solver
 
+_OF_WARPGROUPS = (GroupFenceOp, GroupMultiplyOp, GroupCommitOp, GroupWaitOp)
 _OF_WARPS = (WarpBarrierOp, ShuffleOp, LoadMatrixOp, MatrixMultiplyOp)
 
 
@@ -73,6 +79,8 @@ def _together(op: Operation, first: ThreadPoint, second: ThreadPoint) -> list[Fo
     """Return the conditions under which one thread waits for the other."""
     if isinstance(op, NamedBarrierOp):
         return [IsZero(first.index(op.id) - second.index(op.id))]
+    if isinstance(op, _OF_WARPGROUPS):
+        return [IsZero(first.thread // GROUP_THREADS - second.thread // GROUP_THREADS)]
     if isinstance(op, _OF_WARPS):
         return [IsZero(first.thread // WARP_SIZE - second.thread // WARP_SIZE)]
     return []

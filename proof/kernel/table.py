@@ -19,10 +19,15 @@ from tilewright.dialects.kernel import (
     CopyAsyncOp,
     CopyOp,
     FuncOp,
+    GroupCommitOp,
+    GroupFenceOp,
+    GroupMultiplyOp,
+    GroupWaitOp,
     IndexOp,
     LoadMatrixOp,
     MatrixMultiplyOp,
     NamedBarrierOp,
+    ProxyFenceOp,
     RegistersOp,
     RemoteOp,
     RingAcquireOp,
@@ -46,6 +51,7 @@ from tilewright.proof.kernel.accesses import (
     index_obligations,
     loop_obligations,
 )
+from tilewright.proof.kernel.multiplications import multiply_obligations
 from tilewright.proof.kernel.races import race_obligations
 from tilewright.proof.kernel.reached import arrival_obligations, reached_obligations
 from tilewright.proof.kernel.rings import fill_obligations
@@ -87,6 +93,11 @@ OBLIGATIONS: Table = {
     CopyAsyncOp: access_obligations,
     LoadMatrixOp: _reached_access,
     MatrixMultiplyOp: _reached_access,
+    GroupMultiplyOp: multiply_obligations,
+    GroupFenceOp: reached_obligations,
+    GroupCommitOp: reached_obligations,
+    GroupWaitOp: reached_obligations,
+    ProxyFenceOp: _none,
     ArriveOp: _reached_access,
     TmaCopyOp: box_obligations,
     SharedOp: _none,
