@@ -400,13 +400,15 @@ __device__ __forceinline__ int shared_address(const void *shared) {
   return (int)__cvta_generic_to_shared(shared);
 }
 
-// Descriptor of a matrix in shared memory that begins at the address `row`. Its elements are swizzled
-// in spans of 32, 64 or 128 bytes; distances are in bytes. PTX ISA, wgmma, matrix descriptor (sm_90a).
+// Descriptor of a matrix in shared memory that begins so many bytes after an address. Its elements are
+// swizzled in spans of 32, 64 or 128 bytes; distances are in bytes. The part that is known before a
+// loop is computed there. PTX ISA, wgmma, matrix descriptor (sm_90a).
 template <typename T>
-__device__ __forceinline__ unsigned long long matrix_descriptor(T row, int leading, int stride, int span) {
-  const unsigned long long mode = span == 128 ? 1 : span == 64 ? 2 : 3;
-  const unsigned first = ((unsigned)row & 0x3ffff) >> 4 | (unsigned)leading >> 4 << 16;
-  return mode << 62 | (unsigned long long)stride >> 4 << 32 | first;
+__device__ __forceinline__ unsigned long long matrix_descriptor(
+    T start, T after, int leading, int stride, int span) {
+  const unsigned mode = span == 128 ? 1 : span == 64 ? 2 : 3;
+  const unsigned first = ((unsigned)start & 0x3ffff) >> 4 | (unsigned)leading >> 4 << 16;
+  return (unsigned long long)(mode << 30 | (unsigned)stride >> 4) << 32 | (first + ((unsigned)after >> 4));
 }
 
 // Orders the thread's accesses to registers before the multiplications that its warpgroup starts.

@@ -264,7 +264,9 @@ class GroupMultiplyOp(FormedOp, SegmentedOp):
         verify_subscripts(sums.memref, sums.map.data, sums.indices)
         memory = memref_type(sums.memref)
         if memory.memory_space != LOCAL or memory.element_type != f32:
-            raise VerifyException(f"D is f32 in registers, not {memory}; go through kernel.registers")
+            raise VerifyException(
+                f"D is f32 in registers, not {memory}; go through kernel.registers"
+            )
         verify_fragment(sums.memref, sums.elements)
         _verify_groups(self)
 

@@ -77,9 +77,7 @@ class Indices:
 
     def row(self, memref: SSAValue, row: RowAddress) -> SSAValue:
         """Return the address in bytes of a row in an array in shared memory."""
-        start, hint = RowStart(memref, row.early), f"{memref.name_hint or 'shared'}_row"
-        if (address := self.names.known(start)) is None:
-            address = self.names.make_early(start, hint, lambda: self._shared_address(start))
+        address = self.row_start(memref, row)
         address = self._combined(BinaryOperator.BIT_XOR, address, row.flipped)
         address = self._combined(BinaryOperator.ADD, address, row.moved)
         address = self._combined(BinaryOperator.ADD, address, row.stepped)
@@ -88,6 +86,19 @@ class Indices:
         size = size_of(memref_type(memref).element_type)
         permuted = self._scaled(self._permuted(row.swizzle), size)
         return BinaryOp(BinaryOperator.ADD, address, permuted).result
+
+    def row_start(self, memref: SSAValue, row: RowAddress) -> SSAValue:
+        """Return the early part of the address of a row, under a name."""
+        start, hint = RowStart(memref, row.early), f"{memref.name_hint or 'shared'}_row"
+        if (address := self.names.known(start)) is None:
+            address = self.names.make_early(start, hint, lambda: self._shared_address(start))
+        return address
+
+    def after_start(self, row: RowAddress) -> SSAValue:
+        """Return the bytes from the early part to a row that is not swizzled."""
+        parts = [part for part in (row.moved, row.stepped) if part.operands or part.constant]
+        values = [self.value(part) for part in parts]
+        return _joined(BinaryOperator.ADD, values) if values else self.writer.index(0)
 
     def _shared_address(self, start: RowStart) -> SSAValue:
         first = AddressOp(self.writer.use(start.memref), self.subscripts(start.place)).result

@@ -31,7 +31,8 @@ def _descriptor(
     to: Conversion, memref: SSAValue, row: RowAddress, descriptor: MatrixDescriptor
 ) -> SSAValue:
     numbers = descriptor.leading, descriptor.stride, descriptor.span
-    arguments = [to.indices.row(memref, row), *map(to.writer.index, numbers)]
+    start, after = to.indices.row_start(memref, row), to.indices.after_start(row)
+    arguments = [start, after, *map(to.writer.index, numbers)]
     return CallOp("matrix_descriptor", arguments, ui64).result
 
 

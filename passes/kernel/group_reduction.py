@@ -110,10 +110,13 @@ class GroupReductions:
         assert not isinstance(digits, str)
         warps = launch_around(op).axes_at(Level.WARP)[-1].value
         first = _D0 // GROUP_WARPS * GROUP_WARPS
-        indices = {axis.value: (_ZERO, []) for side in digits for axis in side}
-        tiles = tiles_of(op)
-        of_tiles = {} if tiles is None else {tiles.value: (tile, operands)}
-        return {**indices, **of_tiles, warps: (first, [self.values.at(warps)]), **step}
+        none: Sequence[SSAValue] = ()
+        indices: dict[SSAValue, tuple[AffineExpr, Sequence[SSAValue]]] = {
+            axis.value: (_ZERO, none) for side in digits for axis in side
+        }
+        if (tiles := tiles_of(op)) is not None:
+            indices[tiles.value] = tile, operands
+        return {**indices, warps: (first, [self.values.at(warps)]), **step}
 
     def _start(
         self,

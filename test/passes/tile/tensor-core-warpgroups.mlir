@@ -31,7 +31,7 @@
 // KERNEL:      kernel.group_commit
 // KERNEL-NEXT: kernel.group_wait 0
 //
-// TARGET: cannot do 'tensor-core{target=sm_80 instr=m64nNk16_bf16}' in @mm: sm_80 has no instructions of warpgroups (sm_90a)
+// TARGET: cannot do 'tensor-core{instr=m64nNk16_bf16}' in @mm: sm_80 has no instructions of warpgroups (sm_90a)
 loop.kernel @mm(%a: memref<70x24xbf16> {plan.align = 16 : i64}, %b: memref<24x16xbf16> {plan.align = 16 : i64}) -> (%out: memref<70x16xf32>) {
   tile.launch (%bm = block 2 m, %tm = thread 32 m, %tn = thread 4 n, %vm = register 2 m, %vn = register 4 n) {
     %acc = loop.reduce %ko in 2 with add {
