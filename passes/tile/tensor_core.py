@@ -20,15 +20,18 @@ matrix instructions gives it: rows `%lm` and `%lm + 8`, columns `%ln * 2` and `%
 sums are those of the loop, in another order. The factors must be slabs (`stage-inputs`), of the
 instruction's type. The pass takes the place of `permute-register-tile`.
 
+On sm_90a, `tensor-core{instr=m64nNk16_bf16}` lets four warps multiply together. The tiles of a warp
+then lie next to each other, and slabs are swizzled, so that a descriptor can name a whole matrix:
+
+    %as = tile.stage ... : memref<128x64xbf16, #tile.layout<swizzle 128>, 3 : i64>
+
 The default is in `passes/tile/taste/tensor_core.py`.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilewright.dialects import loop, tile
@@ -40,12 +43,10 @@ from tilewright.dialects.matrix_instruction import (
     MatrixInstructionAttr,
 )
 from tilewright.dialects.tile import SlabLayoutAttr
-from tilewright.dialects.tile.attributes import Level
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.passes.facts.group_products import group_products
 from tilewright.passes.facts.matrix_factors import factors_of, instructions_for
 from tilewright.passes.facts.matrix_product import matrix_products
-from tilewright.passes.facts.memoised import held
 from tilewright.passes.facts.named_slabs import set_layout
 from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.facts.swizzled_layouts import swizzled_layout
@@ -53,11 +54,11 @@ from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.rewriting.substitution import conjunction
 from tilewright.passes.tile.contracting_reductions import NO_CONTRACTION
 from tilewright.passes.tile.kernel_schedule import is_scheduled
-from tilewright.passes.tile.rebind import NewAxis, Rebinding
-from tilewright.passes.tile.register_tile_sides import Side, sides_of
+from tilewright.passes.tile.register_tile_sides import sides_of
 from tilewright.passes.tile.register_tile_sizes import innermost
 from tilewright.passes.tile.scheduling_decision import Questions
 from tilewright.passes.tile.scheduling_pass import SchedulingPass
+from tilewright.passes.tile.warp_tiles import arranged
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class TensorCorePass(SchedulingPass, RewritePattern):
             return f"instructions for its types: {known}; not {self.instr}"
         if self.instruction.is_grouped and not self.gpu.has_warpgroups:
             return f"{self.target} has no instructions of warpgroups (sm_90a)"
-        with arranged(self, launch) as new:
+        with arranged(launch, grouped=self.instruction.is_grouped) as new:
             found = [_products(op, self.instruction) for op in innermost(new)]
         return next((reason for reason in found if isinstance(reason, str)), None)
 
@@ -131,7 +132,7 @@ class TensorCorePass(SchedulingPass, RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, launch: tile.LaunchOp, rewriter: PatternRewriter) -> None:
-        with arranged(self, launch) as new:
+        with arranged(launch, grouped=self.instruction.is_grouped) as new:
             rewriter.replace(launch, new)
         for op in innermost(new):
             _mask_slabs(op, rewriter)
@@ -193,66 +194,3 @@ def _reason_against_factors(reductions: Sequence[loop.ReduceOp]) -> str | None:
             types = dict.fromkeys(str(factor.element) for pair in pairs for factor in pair)
             return f"no matrix instruction multiplies elements of {' and '.join(types)}"
     return None
-
-
-@held
-@contextmanager
-def arranged(step: TensorCorePass, launch: tile.LaunchOp) -> Generator[tile.LaunchOp]:
-    """
-    Context whose value is a copy of the launch with the axes that the instruction needs. The copy
-    is erased afterwards unless the caller has inserted it.
-    """
-    new = _rebinding(launch, *sides_of(launch), grouped=step.instruction.is_grouped).rebound(launch)
-    yield new
-    if new.parent is None:
-        new.erase()
-
-
-def _rebinding(launch: tile.LaunchOp, m: Side, n: Side, *, grouped: bool) -> Rebinding:
-    """
-    Return a rebinding of the launch's axes in which each warp owns tiles of 16 rows by 8 columns.
-    The tiles of a warpgroup lie next to each other.
-    """
-    rebinding = Rebinding()
-    for axis in launch.axes_at(Level.BLOCK):
-        rebinding.keep(axis)
-    at = {side.role: AffineConstantExpr(0) + 0 for side in (m, n)}
-    parts = {m.role: list[int](), n.role: list[int]()}
-    warps = {Role.M: m.thread.extent // LANES_M, Role.N: n.thread.extent // LANES_N}
-
-    def bind(name: str, level: Level, extent: int, side: Side, factor: int) -> None:
-        if extent > 1:
-            axis = rebinding.add(NewAxis(name, level, extent, side.role))
-            at[side.role] = at[side.role] + axis * factor
-            parts[side.role].append(axis.position)
-
-    tiles = n.elements // 2
-    if grouped:
-        bind("wn", Level.WARP, warps[Role.N], n, 2 * LANES_N * tiles)
-    bind("wm", Level.WARP, warps[Role.M], m, 2 * LANES_M)
-    if not grouped:
-        bind("wn", Level.WARP, warps[Role.N], n, 2 * LANES_N)
-    bind("lm", Level.LANE, LANES_M, m, 1)
-    bind("ln", Level.LANE, LANES_N, n, 2)
-    for axis in launch.axes_at(Level.REGISTER):
-        if axis not in (*m.axes, *n.axes):
-            rebinding.keep(axis)
-    bind("sm", Level.REGISTER, m.elements // 2, m, m.thread.extent * 2)
-    bind("sn", Level.REGISTER, tiles, n, 2 * LANES_N if grouped else n.thread.extent * 2)
-    bind("rm", Level.REGISTER, 2, m, LANES_M)
-    bind("vn", Level.REGISTER, 2, n, 1)
-    for side in (m, n):
-        _substitute(rebinding, side, at[side.role], parts[side.role])
-    return rebinding
-
-
-def _substitute(rebinding: Rebinding, side: Side, at: AffineExpr, parts: Sequence[int]) -> None:
-    """
-    Replace the axes of a side by its new ones. Values that were joined across the side are joined
-    across all new axes.
-    """
-    rebinding.substitute(side.axes, at, overruns=False)
-    for axis in side.axes:
-        rebinding.substitution.parts[axis.value] = []
-    new = [rebinding.body.args[at] for at in parts]
-    rebinding.substitution.parts[side.thread.value] = new

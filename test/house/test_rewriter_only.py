@@ -56,7 +56,7 @@ EXCEPTIONS = {
     "share_scores._shared": "the bounds are those of a new op",
     "split_matmul_k._part": "the bounds are those of a new op",
     "steps_to_threads._store_once": "the clone has not been inserted",
-    "tensor_core.arranged": "the launch that is tried has not been inserted",
+    "warp_tiles.arranged": "the launch that is tried has not been inserted",
 }
 """Functions that change ops in another way, each with the reason for its exception."""
 
