@@ -126,6 +126,61 @@ extern "C" __global__ void hmma(const int *at, long long *out, float *sink) {
         sink[0] = sum;
 }
 
+// 32 products of 64 x 128 x 16 in bfloat16 a repeat and warpgroup, from swizzled matrices.
+extern "C" __global__ void hgmma(const int *at, long long *out, float *sink) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    __shared__ __align__(1024) unsigned matrices[(64 + 128) * 32];
+    for (int i = threadIdx.x; i < (64 + 128) * 32; i += blockDim.x)
+        matrices[i] = at[i % 32];
+    float d[64];
+    for (int i = 0; i < 64; ++i)
+        d[i] = sink[i];
+    const unsigned first = (unsigned)__cvta_generic_to_shared(matrices);
+    const unsigned long long kind = 1ull << 62 | 64ull << 32 | 1ull << 16;
+    const unsigned long long a = kind | first >> 4, b = kind | (first + 64 * 128) >> 4;
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    TIMED(out, {
+        asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+        #pragma unroll
+        for (int i = 0; i < 32; ++i)
+            asm volatile("{\n"
+                         ".reg .pred add;\n"
+                         "setp.eq.u32 add, 0, 0;\n"
+                         "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+                         "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                         "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+                         "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+                         "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+                         "}, %64, %65, add, 1, 1, 0, 0;\n"
+                         "}"
+                         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
+                           "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                           "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
+                           "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+                           "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
+                           "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+                           "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
+                           "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+                           "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
+                           "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+                           "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
+                           "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+                           "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]),
+                           "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+                           "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
+                           "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+                         : "l"(a + i % 4 * 2), "l"(b + i % 4 * 2));
+        asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+    });
+    float sum = 0;
+    for (int i = 0; i < 64; ++i)
+        sum += d[i];
+    if (sum == 42.5f)
+        sink[0] = sum;
+#endif
+}
+
 // 64 barriers of a block a repeat.
 extern "C" __global__ void barrier(const int *at, long long *out, float *sink) {
     TIMED(out, {

@@ -40,6 +40,7 @@ IN_A_REPEAT: Mapping[str, tuple[str, int]] = {
     "ffma_free": ("FFMA", 256),
     "mufu": ("MUFU.EX2", 64),
     "hmma": ("HMMA.16816.F32.BF16", 32),
+    "hgmma": ("HGMMA.64x128x16.F32.BF16", 32),
     "barrier": ("BAR.SYNC.DEFER_BLOCKING", 64),
     **{f"cluster_{size}": ("UCGABAR_ARV", 16) for size in (2, 4, 8)},
 }
@@ -151,7 +152,12 @@ def launch_loads(device: Device, name: str) -> None:
     clocks(device, MICROS[name].kernel, _WARPS, starts(int(size), pattern), rounds=1)
 
 
-def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -> Micro:
+def _issued(
+    kernel: str,
+    what: str,
+    assumed: Callable[[Target], float | None],
+    is_on: Callable[[Target], bool] = lambda target: True,
+) -> Micro:
     """Return a measurement: clocks between two instructions that one scheduler issues."""
     of_scheduler = _WARPS // SCHEDULERS * IN_A_REPEAT[kernel][1] * REPEATS
     return Micro(
@@ -160,6 +166,7 @@ def _issued(kernel: str, what: str, assumed: Callable[[Target], float | None]) -
         assumed,
         lambda device: clocks(device, kernel, _WARPS) / of_scheduler,
         kernel,
+        is_on,
     )
 
 
@@ -231,6 +238,12 @@ MICROS: Mapping[str, Micro] = {
     "ffma.free": _issued("ffma_free", "Target.fp32_lanes", _ffma_clocks),
     "mufu": _issued("mufu", "16 lanes of an SM, codegen/report/estimate.py", lambda target: 8),
     "hmma": _issued("hmma", "Target.mma_clocks", lambda target: target.mma_clocks),
+    "hgmma": _issued(
+        "hgmma",
+        "16 times Target.peak_mma_clocks",
+        lambda target: 16 * target.peak_mma_clocks,
+        lambda target: target.has_warpgroups,
+    ),
     "barrier": _waited("barrier", "8 warps, for passes/tile/planner/tiling.py", _no_model),
     **{f"cluster.{size}": _cluster(size) for size in (2, 4, 8)},
     "latency.l2": _chase("L2_LATENCY of critical_path.py", L2_LATENCY, 8, warms=True),
