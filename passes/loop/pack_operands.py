@@ -174,14 +174,18 @@ def _read_packed(operand: WindowedOperand, rewriter: PatternRewriter) -> None:
 
 
 def _sum_channels_last(operand: WindowedOperand, rewriter: PatternRewriter) -> None:
-    """Replace the product by one that runs the same steps in the packed order."""
+    """
+    Replace the product by one that runs the same steps in the packed order, and steps of zeros for
+    channels that fill the last chunk.
+    """
     old, step = operand.product, AffineExpr.dimension(0)
-    extent = old.extent.value.data
-    channels = extent // operand.window
-    new = old.begun(extent, old.axis.name_hint)
+    new = old.begun(operand.padded * operand.window, old.axis.name_hint)
     rewriter.insert(new, InsertPoint.before(old))
-    was = step % channels * operand.window + step // channels
+    channel = step % operand.padded
+    was = channel * operand.window + step // operand.padded
     substitution = Substitution(indices={old.axis: (was, [new.axis])})
+    if operand.padded != operand.channels:
+        substitution.where = [channel * -1 + (operand.channels - 1)], [new.axis]
     for op in old.body.block.ops:
         new.body.block.add_op(substitution.clone(op))
     rewriter.replace(old, [], new.results)

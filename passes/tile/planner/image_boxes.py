@@ -18,7 +18,7 @@ type at a time, for which one line is best.
 """
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple
 
 from xdsl.utils.exceptions import PassFailedException
@@ -40,6 +40,9 @@ _MOST_WASTE = 1.15
 
 _SHORTEST = 32
 """Fewest positions of a line in a block: 128 bytes of float32."""
+
+_CHUNK = 16
+"""Most steps of a chunk on trial."""
 
 _ROWS = (32, 64, 128, 256)
 """Rows of a block with matrix instructions."""
@@ -68,11 +71,11 @@ class ImageBoxes(NamedTuple):
 
 
 def image_boxes_of(
-    launch: tile.LaunchOp, instruction: MatrixInstruction | None, target: Target
+    launch: tile.LaunchOp, instruction: MatrixInstruction | None, period: int, target: Target
 ) -> ImageBoxes | None:
     """
     Return the images of a convolution whose blocks can read boxes on the target, or None. Boxes are
-    found by a trial on a copy of the kernel.
+    found by a trial on a copy of the kernel, with chunks that divide the `period`.
     """
     if instruction is None or not target.has_tma or (found := positions_of(launch)) is None:
         return None
@@ -81,15 +84,15 @@ def image_boxes_of(
     if all(boxes.width_for(m) is None for m in _ROWS):
         return None
     # A block of several lines reads boxes only if a block of one line does.
-    most = next((n for n in sorted(preferred)[::-1] if _reads_boxes(launch, n, target)), 0)
+    most = next((n for n in sorted(preferred)[::-1] if _reads_boxes(launch, n, gcd(period, _CHUNK), target)), 0)
     lines = tuple(n for n in preferred if n <= most)
     return boxes._replace(lines=lines) if lines else None
 
 
-def _reads_boxes(launch: tile.LaunchOp, lines: int, target: Target) -> bool:
+def _reads_boxes(launch: tile.LaunchOp, lines: int, bk: int, target: Target) -> bool:
     """True if TMA can fill all slabs of a block with these lines of positions."""
     steps = (
-        f"chunk-matmul-k{{bk=16}},blockify-launch{{m={lines * _SHORTEST} n=8 width={_SHORTEST}}},"
+        f"chunk-matmul-k{{bk={bk}}},blockify-launch{{m={lines * _SHORTEST} n=8 width={_SHORTEST}}},"
         "stage-inputs,double-buffer{depth=2}"
     )
     try:
