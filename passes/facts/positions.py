@@ -61,9 +61,7 @@ def positions_of(launch: tile.LaunchOp) -> Positions | None:
 def _runs_along(load: loop.LoadOp, axis: SSAValue) -> bool:
     """True if the innermost subscript of the load uses the axis."""
     subscripts = load.map.data.results
-    return bool(subscripts) and any(
-        load.indices[dim] is axis for dim in subscripts[-1].used_dims()
-    )
+    return bool(subscripts) and any(load.indices[dim] is axis for dim in subscripts[-1].used_dims())
 
 
 def _is_summed(load: loop.LoadOp) -> bool:

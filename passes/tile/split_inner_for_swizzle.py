@@ -14,6 +14,10 @@ holds all rows before the next piece begins (`inner 32, swizzle 128` of float32)
 spans of their own length. Subscripts do not change. Rows that matrix instructions read along K stay
 whole.
 
+A slab with an axis for lines of an image may be stored line by line (`lines_first=xs`): its layout
+becomes `order [1, 0, 2], swizzle 64`. Rows of adjacent channels then are adjacent in memory, and
+lie in different banks however many lines a block has.
+
 Slabs that threads fill can be swizzled as well, but swizzled addresses take registers.
 The default is in `passes/tile/taste/split_inner_for_swizzle.py`.
 """
@@ -54,6 +58,8 @@ class SplitInnerForSwizzlePass(SchedulingPass):
     """Most bytes of a span."""
     slabs: tuple[str, ...] | None = None
     """Names of the slabs to swizzle."""
+    lines_first: tuple[str, ...] | None = None
+    """Names of those slabs whose first axis is stored next to the innermost one."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
@@ -68,7 +74,10 @@ class SplitInnerForSwizzlePass(SchedulingPass):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         fit = {name: None for width in SWIZZLES for name in fitting_slabs(launch, width)}
-        return {"width": SWIZZLES, **{f"slabs {name}": NO_YES for name in fit}}
+        lines = [name for name, stage in named_slabs(launch).items() if has_lines(stage)]
+        names = [*(f"slabs {name}" for name in fit)]
+        names += [f"lines_first {name}" for name in fit if name in lines]
+        return {"width": SWIZZLES, **dict.fromkeys(names, NO_YES)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         stages, names = named_slabs(launch), self.slabs or ()
@@ -77,13 +86,18 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         assert self.width is not None
         if self.width not in SWIZZLES:
             return f"swizzles span {', '.join(map(str, SWIZZLES))} bytes, not {self.width}"
-        found = [(name, swizzled_layout(stages[name], self.width)) for name in names]
+        first = self.lines_first or ()
+        if others := [name for name in first if name not in names]:
+            return f"lines_first names slabs that are swizzled, not {', '.join(others)}"
+        found = [(n, swizzled_layout(stages[n], self.width, n in first)) for n in names]
         reasons = [f"%{name} {reason}" for name, reason in found if isinstance(reason, str)]
         return reasons[0] if reasons else None
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.width is not None
-        layouts = {s: swizzled_layout(s, self.width) for s in chosen_stages(launch, self.slabs)}
+        first = chosen_stages(launch, self.lines_first)
+        chosen = chosen_stages(launch, self.slabs)
+        layouts = {s: swizzled_layout(s, self.width, s in first) for s in chosen}
         return _Swizzle({s: new for s, new in layouts.items() if not isinstance(new, str)})
 
 
@@ -106,21 +120,34 @@ def fitting_slabs(launch: tile.LaunchOp, width: int) -> list[str]:
     return [name for name, s in stages if not isinstance(swizzled_layout(s, width), str)]
 
 
+def has_lines(stage: tile.StageOp) -> bool:
+    """True if a slab has an axis for lines, between its first axis and its innermost one."""
+    return len(stage.axis_extents()) > 2 and not stage.layout.order
+
+
 @memoised
-def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
+def swizzled_layout(
+    stage: tile.StageOp, width: int, lines_first: bool = False
+) -> SlabLayoutAttr | str:
     """
     Return the slab's layout with swizzled spans of 32, 64 or 128 bytes, at most `width`, or the
-    reason why there is none. The reason is worded to follow the slab's name.
+    reason why there is none. The reason is worded to follow the slab's name. With `lines_first`,
+    the first axis of the slab is stored next to the innermost one.
     """
     type, layout = memref_type(stage.slab), stage.layout
     if layout.swizzle_bytes.data or layout.inner.data or layout.pad:
         return "has a layout already"
+    if lines_first and not has_lines(stage):
+        return "has no axis for lines"
     row, element = row_bytes(stage), size_of(type.element_type)
     span = min(row, width)
     if span not in SWIZZLES or row % span:
         return f"has rows of {row} bytes, which are not whole spans of 32, 64 or 128"
     inner = span // element if row > span else 0
     swizzled = layout.with_swizzle(span, inner)
+    if lines_first:
+        *lines, last = range(1, type.get_num_dims())
+        swizzled = SlabLayoutAttr.get(order=[*lines, 0, last], inner=inner, swizzle=span)
     if (reason := reason_against_layout(stage, swizzled)) is not None:
         return f"{reason}; pieces of {span} bytes break them"
     load = stage.copied_load()
