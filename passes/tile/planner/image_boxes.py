@@ -32,13 +32,13 @@ from tilewright.passes.facts.positions import Images, positions_of
 from tilewright.passes.tile.planner.trial import scheduled
 from tilewright.passes.tile.tma_copy import TmaCopyPass, eligible_slabs
 
-_FLOAT_LINES, _HALF_LINES = (2, 1), (1, 2, 4)
+_FLOAT_LINES, _HALF_LINES = (2, 1, 4, 8), (1, 2, 4, 8)
 """Lines of positions in a block, by preference."""
 
 _MOST_WASTE = 1.15
 """Most positions that blocks compute, for each position of the images."""
 
-_SHORTEST = 32
+_SHORTEST = 16
 """Fewest positions of a line in a block: 128 bytes of float32."""
 
 _CHUNK = 16
