@@ -11,8 +11,6 @@ positions in a line and in an image. Volumes count as images of their innermost 
 
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
-
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.faster_xdsl.walk import ops_in
@@ -48,20 +46,12 @@ def positions_of(launch: tile.LaunchOp) -> Positions | None:
     if len(rows) != 1:
         return None
     (axis,) = rows
-    loads = [op for op in ops_in(launch) if isinstance(op, loop.LoadOp) and _is_summed(op)]
-    if not any(_runs_along(load, axis.value) for load in loads):
-        return None
+    loads = (op for op in ops_in(launch) if isinstance(op, loop.LoadOp) and _is_summed(op))
     divisors = sorted({n for load in loads for v, n in quotients_of(load) if v is axis.value})
     line, image = [*divisors, axis.extent, axis.extent][:2]
     if not divisors or image % line or axis.extent % image:
         return None
     return Positions(axis, Images(axis.extent // image, image // line, line))
-
-
-def _runs_along(load: loop.LoadOp, axis: SSAValue) -> bool:
-    """True if the innermost subscript of the load uses the axis."""
-    subscripts = load.map.data.results
-    return bool(subscripts) and any(load.indices[dim] is axis for dim in subscripts[-1].used_dims())
 
 
 def _is_summed(load: loop.LoadOp) -> bool:

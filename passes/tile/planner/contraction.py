@@ -130,7 +130,7 @@ def contraction_of(launch: tile.LaunchOp, target: Target) -> Contraction | None:
         instruction,
         is_masked,
         period,
-        image_boxes_of(launch, instruction, period, target),
+        image_boxes_of(launch, instruction, period, target) if period else None,
     )
 
 
