@@ -7,7 +7,7 @@ address must be a multiple of its size whatever the other indices are. The vecto
 into the next row of an array, and the mask must hold for all of its elements or for none:
 
     %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
-    %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: some vectors would be in two of them
+    %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: pairs; some fours are in two rows
     ... where [99 - %t * 4 - %v]                   100 divides by 4: all or none
 """
 

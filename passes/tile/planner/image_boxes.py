@@ -14,7 +14,8 @@ Convolutions by a window of one step are left out: their blocks cross lines.
 
 Lanes of a matrix instruction on float32 read 4 channels at a time. With two lines in a block,
 swizzled rows of the slab lie in different banks for these. `ldmatrix` reads 8 channels of a half
-type at a time, for which one line is best.
+type at a time, for which one line is best. More lines come last (`split-inner-for-swizzle` then
+stores them first), as in small images.
 """
 
 from collections.abc import Sequence
@@ -38,8 +39,8 @@ _FLOAT_LINES, _HALF_LINES = (2, 1, 4, 8), (1, 2, 4, 8)
 _MOST_WASTE = 1.15
 """Most positions that blocks compute, for each position of the images."""
 
-_SHORTEST = 16
-"""Fewest positions of a line in a block: 128 bytes of float32."""
+_USUAL, _SHORTEST = 32, 16
+"""Fewest positions of a line in a block: 128 bytes of float32, or 32 bytes of a half type."""
 
 _CHUNK = 16
 """Most steps of a chunk on trial."""
@@ -58,6 +59,7 @@ class ImageBoxes(NamedTuple):
     def width_for(self, m: int) -> int | None:
         """Return the positions of each line in a block of `m` rows; None if too many are wasted."""
         widths = [m // lines for lines in self.lines if m // lines >= _SHORTEST]
+        widths.sort(key=lambda width: width < _USUAL)
         most = _MOST_WASTE * prod(self.images)
         return next((width for width in widths if self._blocks(m, width) * m <= most), None)
 
