@@ -9,6 +9,9 @@ An operand of a product that does not lie in the order in which the product sums
 Subscripts of `%w` are digits of `%k`. The outermost digit counts 32 channels; the digits below it
 count the 45 steps of a window, which are added to positions in `%x`. A chunk of 16 steps of the sum
 therefore spans two channels, unless the channels are the innermost digit.
+
+A subscript may also add a digit of `%j` that is less than the distance of its steps, as the phase
+of a transposed convolution: `%k mod 2 * 2 + %j mod 2`.
 """
 
 from collections.abc import Sequence
@@ -29,6 +32,7 @@ from xdsl.ir.affine import (
 from tilewright.dialects import loop
 from tilewright.dialects.axes import range_of_value
 from tilewright.dialects.index import Sum, range_of, sum_of
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.nest import reducing_nest
 from tilewright.passes.facts.roles import is_contraction
@@ -130,9 +134,10 @@ def _chunk(load: loop.LoadOp) -> int:
 
 
 def _multiplies_alone(product: loop.ReduceOp) -> bool:
-    """True if a step of the product is zero where its loads are masked, as after channels."""
+    """True if the product adds zero in a step whose loads are masked, as after the channels."""
     parts = loop.LoadOp, loop.YieldOp, arith.ExtFOp, arith.MulfOp
-    return all(isinstance(op, parts) for op in product.body.block.ops)
+    is_alone = all(isinstance(op, parts) for op in product.body.block.ops)
+    return is_alone and product.monoid.data is Monoid.ADD
 
 
 def _is_number(expr: AffineExpr, axis: int, indices: Sequence[SSAValue]) -> bool:

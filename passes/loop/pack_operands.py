@@ -26,6 +26,11 @@ window, so that one division serves all subscripts and masks of a chunk. The wei
 read, and is copied 16 bytes at a time. Packing is what BLAS libraries do with the operands of a
 product (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008).
 
+Matrix instructions add 8 steps of float32, or 16 of a half type. Channels are filled up to a
+multiple of these with steps of zeros, if this adds at most a third:
+
+        %0 = loop.load %x[..., %k mod 16, ...] where [11 - %k mod 16, ...]      12 channels
+
 A parameter is packed when it is loaded, once for all runs. Any other operand is copied by a kernel
 of its own, if the copy takes at most a tenth of the product's time.
 """

@@ -10,7 +10,7 @@ A block of rows that are a rectangle of positions reads a box for each chunk of 
 other block reads parts of lines, which threads copy 4 bytes at a time. A rectangle reaches past the
 end of an image: blocks of 128 positions in lines of 504 compute 512.
 
-Convolutions by a window of one step are left out: their blocks cross lines.
+Convolutions by a window of one step are left out: threads copy 16 bytes across lines.
 
 Lanes of a matrix instruction on float32 read 4 channels at a time. With two lines in a block,
 swizzled rows of the slab lie in different banks for these. `ldmatrix` reads 8 channels of a half

@@ -104,3 +104,23 @@ loop.kernel @phases(%x: memref<1x16x9xf32>, %w: memref<16x4x4xf32>) -> (%out: me
     loop.store %s, %out[0, %j floordiv 2, %i * 2 + %j mod 2] : memref<1x4x20xf32>
   }
 }
+
+// Zeros would exceed negative products.
+// CHECK-LABEL: loop.kernel @largest(
+// CHECK:         loop.load %w[%j, %k floordiv 3, %k mod 3] : memref<4x12x3xf32>
+func.func public @e(%x: memref<1x12x9xf32>, %w: memref<4x12x3xf32> {torch.name = "w", torch.kind = "parameter"}) -> memref<1x4x7xf32> {
+  %y = memref.alloc() : memref<1x4x7xf32>
+  loop.launch @largest(%x, %w) -> (%y) : (memref<1x12x9xf32>, memref<4x12x3xf32>) -> (memref<1x4x7xf32>)
+  func.return %y : memref<1x4x7xf32>
+}
+loop.kernel @largest(%x: memref<1x12x9xf32>, %w: memref<4x12x3xf32>) -> (%out: memref<1x4x7xf32>) {
+  loop.for %i in 7, %j in 4 {
+    %s = loop.reduce %k in 36 with max {
+      %0 = loop.load %x[0, %k floordiv 3, %i + %k mod 3] : memref<1x12x9xf32>
+      %1 = loop.load %w[%j, %k floordiv 3, %k mod 3] : memref<4x12x3xf32>
+      %2 = arith.mulf %0, %1 : f32
+      loop.yield %2 : f32
+    } : f32
+    loop.store %s, %out[0, %j, %i] : memref<1x4x7xf32>
+  }
+}
