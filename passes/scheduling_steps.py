@@ -118,7 +118,7 @@ STEPS = (
     _own_row("permute-register-tile"),
     _own_row("double-buffer", has_taste=False),
     _own_row("tma-copy", slabs=("slabs",)),
-    _own_row("split-inner-for-swizzle", slabs=("slabs",)),
+    _own_row("split-inner-for-swizzle", slabs=("slabs", "lines_first")),
     _own_row("async-copy", has_taste=False),
     _own_row("pad-smem", slabs=("slabs",)),
     _own_row("pipeline-k-outer"),

@@ -16,7 +16,13 @@ from xdsl.ir.affine import AffineExpr
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import MaskedOp, optional_mask
 from tilewright.dialects.faster_xdsl.walk import ops_in
-from tilewright.dialects.kernel.boxes import Pieces, box_pieces, pieces_as_axis
+from tilewright.dialects.kernel.boxes import (
+    Pieces,
+    box_pieces,
+    pieces_as_axis,
+    stored_axes,
+    strides_of,
+)
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.kernel.registers import LOCAL, UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, TmaCopyOp
@@ -138,12 +144,16 @@ class Accesses:
         self._note_place(op, op.counter, op.map.data.results, op.indices)
 
     def note_box(self, op: TmaCopyOp) -> None:
-        starts = [Index.of(expr, op.indices) for expr in op.map.data.results]
-        shape, layout = memref_type(op.source).get_shape(), layout_of(memref_type(op.target))
-        box, whole = op.box.get_values(), pieces_as_axis(shape, op.box.get_values(), layout)
-        first = None if whole is None else starts[-1].exact_quotient(layout.inner.data)
+        shape, target = memref_type(op.source).get_shape(), memref_type(op.target)
+        layout, axes = layout_of(target), stored_axes(op.box.get_values(), target)
+        strides = [strides_of(shape)[axis] for axis in axes] if layout.order else []
+        shape, box = [shape[axis] for axis in axes], [op.box.get_values()[axis] for axis in axes]
+        starts = [Index.of(op.map.data.results[axis], op.indices) for axis in axes]
+        whole, first = pieces_as_axis(shape, box, layout, strides), None
+        if whole is not None:
+            first = starts[-1].exact_quotient(layout.inner.data)
         if whole is None or first is None:
-            self.boxes[op] = box_pieces(shape, box, layout)
+            self.boxes[op] = box_pieces(shape, box, layout, strides)
         else:
             self.boxes[op] = whole
             starts = [first, *starts[:-1], Index.of(AffineExpr.constant(0), [])]

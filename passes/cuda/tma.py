@@ -44,7 +44,7 @@ def _boxes(
     """
     Yield for each copy by the hardware its offset in the slot and its coordinates in the tensor.
     """
-    if pieces.strides:
+    if pieces.is_whole:
         yield 0, [*starts]
         return
     type, extents, row = memref_type(op.target), op.box.get_values(), pieces.row

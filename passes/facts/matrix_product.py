@@ -210,7 +210,8 @@ def _transposed(
     no such rows.
     """
     access, width = VectorAccess(factor.load), WIDEST_BYTES // factor.bytes
-    if access.width(op.axis, op.extent.value.data, layout) == width:
+    is_along = access.width(op.axis, op.extent.value.data, layout) == width
+    if is_along and not (layout or layout_of(memref_type(factor.load.memref))).inner.data:
         return False
     if width != MATRIX_ROWS:  # `ldmatrix` transposes elements of 2 bytes only
         return False if access.is_adjacent(op.axis, op.extent.value.data, width, layout) else None

@@ -15,21 +15,34 @@ from tilewright.passes.facts.matrix_product import reason_against_layout
 from tilewright.passes.facts.memoised import memoised
 
 
+def has_lines(stage: tile.StageOp) -> bool:
+    """True if a slab has an axis for lines, between its first axis and its innermost one."""
+    return len(stage.axis_extents()) > 2 and not stage.layout.order
+
+
 @memoised
-def swizzled_layout(stage: tile.StageOp, width: int) -> SlabLayoutAttr | str:
+def swizzled_layout(
+    stage: tile.StageOp, width: int, lines_first: bool = False
+) -> SlabLayoutAttr | str:
     """
     Return the slab's layout with swizzled spans of 32, 64 or 128 bytes, at most `width`, or the
-    reason why there is none. The reason is worded to follow the slab's name.
+    reason why there is none. The reason is worded to follow the slab's name. With `lines_first`,
+    the first axis of the slab is stored next to the innermost one.
     """
     type, layout = memref_type(stage.slab), stage.layout
     if layout.swizzle_bytes.data or layout.inner.data or layout.pad:
         return "has a layout already"
+    if lines_first and not has_lines(stage):
+        return "has no axis for lines"
     row, element = row_bytes(stage), size_of(type.element_type)
     span = min(row, width)
     if span not in SWIZZLES or row % span:
         return f"has rows of {row} bytes, which are not whole spans of 32, 64 or 128"
     inner = span // element if row > span else 0
     swizzled = layout.with_swizzle(span, inner)
+    if lines_first:
+        *lines, last = range(1, type.get_num_dims())
+        swizzled = SlabLayoutAttr.get(order=[*lines, 0, last], inner=inner, swizzle=span)
     if (reason := reason_against_layout(stage, swizzled)) is not None:
         return f"{reason}; pieces of {span} bytes break them"
     load = stage.copied_load()

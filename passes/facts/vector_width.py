@@ -7,7 +7,7 @@ address must be a multiple of its size whatever the other indices are. The vecto
 into the next row of an array, and the mask must hold for all of its elements or for none:
 
     %x[%row * 64 + %t * 4 + %v]                    every coefficient but that of %v divides by 4
-    %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: some vectors would be in two of them
+    %x[.. floordiv 50, (%t * 4 + %v) mod 50]       rows of 50: pairs; some fours are in two rows
     ... where [99 - %t * 4 - %v]                   100 divides by 4: all or none
 """
 
@@ -138,25 +138,22 @@ def _width(
     row = exprs[layout.innermost(type)]
     if not widths or dims.isdisjoint(row.used_dims()):
         return 1  # cheap test first: most axes do not step along the innermost one
-    if (in_row := _start(row, place)) is None:
-        return 1
-    if (start := _start(layout.offset(exprs, type), place)) is None:
-        return 1
-    begin = (w for w in widths if _divides(in_row, w) and _divides(start, w))
-    return next((w for w in begin if mask is None or _holds_uniformly(mask, w)), 1)
+    offset = layout.offset(exprs, type)
+    begin = (w for w in widths if _begins_aligned(row, place, w))
+    aligned = (w for w in begin if _begins_aligned(offset, place, w))
+    return next((w for w in aligned if mask is None or _holds_uniformly(mask, w)), 1)
 
 
 def _dims(axis: SSAValue, operands: Sequence[SSAValue]) -> frozenset[int]:
     return frozenset([at for at, operand in enumerate(operands) if operand is axis])
 
 
-def _start(offset: AffineExpr, place: _Along) -> Sum | None:
+def _begins_aligned(offset: AffineExpr, place: _Along, width: int) -> bool:
     """
-    Return `offset` without the axis: the offset at which vectors along the axis begin. Return None
-    unless the axis has factor 1 in `offset`.
+    True if the axis has factor 1 in `offset`, and vectors of `width` begin at multiples of `width`.
     """
-    found = _without(offset, place)
-    return found[1] if found is not None and found[0] == 1 else None
+    found = _in_vectors(offset, place, width)
+    return found is not None and found[0] == 1 and _divides(found[1], width)
 
 
 def holds_for_all_or_none(
@@ -171,7 +168,7 @@ def holds_for_all_or_none(
 
 
 def _holds_uniformly(mask: _Along, width: int) -> bool:
-    return all(_is_uniform(_without(expr, mask), width) for expr in mask[0].exprs)
+    return all(_is_uniform(_in_vectors(expr, mask, width), width) for expr in mask[0].exprs)
 
 
 def _is_uniform(found: tuple[int, Sum] | None, width: int) -> bool:
@@ -189,6 +186,27 @@ def _is_uniform(found: tuple[int, Sum] | None, width: int) -> bool:
 
 def _divides(value: Sum, width: int) -> bool:
     return all(number % width == 0 for number in (*value.terms.values(), value.constant))
+
+
+def _in_vectors(expr: AffineExpr, place: _Along, width: int) -> tuple[int, Sum] | None:
+    """
+    Return the factor of the axis in `expr` within each vector of `width` steps, and the sum of all
+    other terms; None if the vector does not step through `expr` evenly. Vectors of 4 step evenly
+    through lines of 56, which they do not cross.
+    """
+    if (found := _without(expr, place)) is not None:
+        return found
+    (exprs, ranges), dims = place
+    vector, element = (AffineExpr.dimension(len(ranges) + at) for at in range(2))
+    parts = [
+        vector * width + element if at in dims else AffineExpr.dimension(at)
+        for at in range(len(ranges))
+    ]
+    known = next(ranges[at] for at in dims)
+    vectors = None if known is None else Range(known.low // width, known.high // width)
+    split = _Affine(exprs, (*ranges, vectors, Range.extent(width)))
+    along = split, frozenset([len(ranges) + 1])
+    return _without(expr.replace_dims_and_symbols(parts, ()), along)
 
 
 def _without(expr: AffineExpr, place: _Along) -> tuple[int, Sum] | None:

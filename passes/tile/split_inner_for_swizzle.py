@@ -14,6 +14,10 @@ holds all rows before the next piece begins (`inner 32, swizzle 128` of float32)
 spans of their own length. Subscripts do not change. Rows that matrix instructions read along K stay
 whole.
 
+A slab with an axis for lines of an image may be stored line by line (`lines_first=xs`): its layout
+becomes `order [1, 0, 2], swizzle 64`. Rows of adjacent channels then are adjacent in memory, and
+lie in different banks however many lines a block has.
+
 Slabs that threads fill can be swizzled as well, but swizzled addresses take registers.
 The default is in `passes/tile/taste/split_inner_for_swizzle.py`.
 """
@@ -33,7 +37,7 @@ from tilewright.passes.facts.named_slabs import (
     reason_against_names,
     set_layout,
 )
-from tilewright.passes.facts.swizzled_layouts import swizzled_layout
+from tilewright.passes.facts.swizzled_layouts import has_lines, swizzled_layout
 from tilewright.passes.reporting.trace import Rule
 from tilewright.passes.tile.kernel_schedule import is_scheduled
 from tilewright.passes.tile.scheduling_decision import NO_YES, Questions
@@ -51,6 +55,8 @@ class SplitInnerForSwizzlePass(SchedulingPass):
     """Most bytes of a span."""
     slabs: tuple[str, ...] | None = None
     """Names of the slabs to swizzle."""
+    lines_first: tuple[str, ...] | None = None
+    """Names of those slabs whose first axis is stored next to the innermost one."""
 
     def reason_against(self, launch: tile.LaunchOp) -> str | None:
         if is_scheduled(launch.kernel, self.name):
@@ -65,7 +71,10 @@ class SplitInnerForSwizzlePass(SchedulingPass):
 
     def questions(self, launch: tile.LaunchOp) -> Questions:
         fit = {name: None for width in SWIZZLES for name in fitting_slabs(launch, width)}
-        return {"width": SWIZZLES, **{f"slabs {name}": NO_YES for name in fit}}
+        lines = [name for name, stage in named_slabs(launch).items() if has_lines(stage)]
+        names = [*(f"slabs {name}" for name in fit)]
+        names += [f"lines_first {name}" for name in fit if name in lines]
+        return {"width": SWIZZLES, **dict.fromkeys(names, NO_YES)}
 
     def reason_not_possible(self, launch: tile.LaunchOp) -> str | None:
         stages, names = named_slabs(launch), self.slabs or ()
@@ -74,13 +83,18 @@ class SplitInnerForSwizzlePass(SchedulingPass):
         assert self.width is not None
         if self.width not in SWIZZLES:
             return f"swizzles span {', '.join(map(str, SWIZZLES))} bytes, not {self.width}"
-        found = [(name, swizzled_layout(stages[name], self.width)) for name in names]
+        first = self.lines_first or ()
+        if others := [name for name in first if name not in names]:
+            return f"lines_first names slabs that are swizzled, not {', '.join(others)}"
+        found = [(n, swizzled_layout(stages[n], self.width, n in first)) for n in names]
         reasons = [f"%{name} {reason}" for name, reason in found if isinstance(reason, str)]
         return reasons[0] if reasons else None
 
     def pattern(self, launch: tile.LaunchOp) -> RewritePattern:
         assert self.width is not None
-        layouts = {s: swizzled_layout(s, self.width) for s in chosen_stages(launch, self.slabs)}
+        first = chosen_stages(launch, self.lines_first)
+        chosen = chosen_stages(launch, self.slabs)
+        layouts = {s: swizzled_layout(s, self.width, s in first) for s in chosen}
         return _Swizzle({s: new for s, new in layouts.items() if not isinstance(new, str)})
 
 

@@ -18,8 +18,8 @@ from tilewright.tools.input.source import set_precision
 
 DTYPES = (torch.float32, torch.float32, torch.bfloat16, torch.float16)
 TARGETS = ("sm_80", "sm_90a", "sm_120")
-CHANNELS = (1, 2, 3, 5, 8, 16, 16, 24, 32, 48)
-"""Channels of a group that a convolution sums over. Multiples of 16 are summed last."""
+CHANNELS = (1, 2, 3, 5, 8, 12, 16, 16, 20, 24, 32, 48)
+"""Channels of a group that a convolution sums over; 12 are filled up with zeros."""
 
 STEPS = 400_000
 """Most multiply-adds of a case, which the simulator does in about a second."""

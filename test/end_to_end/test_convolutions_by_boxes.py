@@ -25,9 +25,16 @@ CASES = {
         (2, 16, 128),
         HALF,
     ),
-    "a volume": (nn.Conv3d(16, 8, (2, 3, 1), padding=(0, 1, 0)), (1, 16, 3, 2, 64), FLOAT),
+    "a volume": (nn.Conv3d(16, 8, (2, 1, 3), padding=(0, 0, 1)), (1, 16, 3, 2, 64), FLOAT),
+    "a small image, whose lines come first": (nn.Conv2d(16, 8, 3, padding=1), (1, 16, 8, 32), HALF),
+    "eight floats in a line": (nn.Conv2d(16, 8, 3, padding=1), (2, 16, 8, 8), FLOAT),
+    "channels with a rest": (nn.Conv2d(24, 8, (1, 3), padding=(0, 1)), (1, 24, 4, 64), HALF),
+    "chunks of 24 channels": (nn.Conv2d(24, 8, (1, 3), padding=(0, 1)), (1, 24, 4, 64), FLOAT),
     "groups": (nn.Conv2d(32, 32, (1, 3), padding=(0, 1), groups=2), (1, 32, 4, 64), HALF),
 }
+
+LINES_FIRST = ("a small image, whose lines come first", "eight floats in a line")
+"""Cases in which rows of channels are adjacent."""
 
 
 @needs_nvrtc
@@ -39,4 +46,5 @@ def test_convolution(name: str) -> None:
     set_precision(captured.module, "high")
     tiles = str(api.lower(captured.module, "tile", "sm_90a", db=False))
     assert tiles.count("transport(tma)") == 2
+    assert ("order [1, 0, 2]" in tiles) == (name in LINES_FIRST)
     assert not [*problems(captured, "sm_90a")]

@@ -133,7 +133,7 @@ def contraction_of(launch: tile.LaunchOp, target: Target) -> Contraction | None:
         instruction,
         is_masked,
         period,
-        image_boxes_of(launch, instruction, target) if period else None,
+        image_boxes_of(launch, instruction, period, target) if period else None,
         not period and multiplies_by_groups(launch, instruction, target),
     )
 

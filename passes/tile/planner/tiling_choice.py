@@ -141,12 +141,26 @@ def _shallow(problem: Contraction, target: Target, tiles: Sequence[BlockTile]) -
     """Yield tilings with the fewest slots."""
     splits = [s for s in SPLITS if s == 1 or problem.k // s >= SHORTEST_SPLIT]
     chunks = _chunks(CHUNKS, problem) or [problem.k]
-    of_matrix = _chunks(MATRIX_CHUNKS, problem)
+    of_matrix = _chunks(_matrix_chunks(problem), problem)
     sizes = ((t, bk) for t in tiles for bk in (of_matrix if t.is_matrix else chunks))
     for (of_block, bk), split in product(sizes, splits):
         if target.has_clusters and 1 < split <= MAX_CLUSTER:
             yield Tiling(of_block, bk, split, DEPTHS[0], Join.CLUSTER)
         yield Tiling(of_block, bk, split, DEPTHS[0])
+
+
+def _matrix_chunks(problem: Contraction) -> Sequence[int]:
+    """
+    Return the lengths of a chunk for matrix instructions. Where no usual one lies in one step of a
+    window, these are all that the instruction adds and that do.
+    """
+    if problem.instruction is None or not problem.period:
+        return MATRIX_CHUNKS
+    if any(problem.period % bk == 0 for bk in MATRIX_CHUNKS):
+        return MATRIX_CHUNKS
+    least = problem.instruction.fragments.k
+    odd = [bk for bk in range(least, max(MATRIX_CHUNKS) + 1, least) if problem.period % bk == 0]
+    return odd or MATRIX_CHUNKS
 
 
 def _chunks(lengths: Sequence[int], problem: Contraction) -> Sequence[int]:

@@ -2,8 +2,8 @@
 """
 Heuristics (taste) of `split-inner-for-swizzle`: swizzle the slabs that TMA copies, if that saves
 wavefronts. Narrow spans cut rows into pieces. A row of a piece is assumed to take TMA as long as a
-wavefront takes, and few pieces come before many. Slabs that threads fill are better padded
-(`pad-smem`).
+wavefront takes, and few pieces come before many. Lines come first where that saves more. Slabs that
+threads fill are better padded (`pad-smem`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
 from tilewright.passes.facts.named_slabs import named_slabs
-from tilewright.passes.facts.swizzled_layouts import row_bytes, swizzled_layout
+from tilewright.passes.facts.swizzled_layouts import has_lines, row_bytes, swizzled_layout
 from tilewright.passes.tile.split_inner_for_swizzle import (
     SplitInnerForSwizzlePass,
     fitting_slabs,
@@ -28,17 +28,28 @@ def prefer(
 ) -> Sequence[SplitInnerForSwizzlePass]:
     """Return the choices, the one with the fewest wavefronts first."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
-    gains = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
+    found = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
+    gains = {w: {name: gain for name, (gain, _) in found[w].items()} for w in SWIZZLES}
     by_tma = _copied_by_tma(stages)
     boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
     rows = {w: sum(_added_rows(stages[name], w) for name in boxes[w]) for w in SWIZZLES}
     best = sorted(SWIZZLES, key=lambda w: (rows[w] - sum(boxes[w].values()), rows[w]))
     fit = {width: fitting_slabs(launch, width) for width in best}
-    sets = [(width, tuple(found[width])) for found in (boxes, gains) for width in best]
+    sets = [(width, tuple(some[width])) for some in (boxes, gains) for width in best]
     sets += [(width, tuple(fit[width])) for width in best]
     sets += [(width, (name,)) for width in best for name in fit[width]]
     possible = [(width, names) for width, names in dict.fromkeys(sets) if names]
-    return [replace(step, width=width, slabs=names) for width, names in possible]
+    return [
+        replace(step, width=width, slabs=names, lines_first=_lines_first(names, found[width]))
+        for width, names in possible
+    ]
+
+
+def _lines_first(
+    names: Sequence[str], gains: Mapping[str, tuple[int, bool]]
+) -> tuple[str, ...] | None:
+    """Return the names of the slabs that gain more if lines come first; None if there are none."""
+    return tuple(name for name in names if gains.get(name, (0, False))[1]) or None
 
 
 def reason_to_skip(step: SplitInnerForSwizzlePass, launch: tile.LaunchOp) -> str | None:
@@ -63,16 +74,20 @@ def _copied_by_tma(stages: Mapping[str, tile.StageOp]) -> dict[str, tile.StageOp
 
 def _gains(
     stages: Mapping[str, tile.StageOp], conflicts: SlabConflicts, width: int
-) -> dict[str, int]:
+) -> dict[str, tuple[int, bool]]:
     """
     Return the wavefronts that spans of at most `width` bytes save each time a slab is filled and
-    read, for each slab that gains.
+    read, for each slab that gains, and whether its lines come first.
     """
-    found: dict[str, int] = {}
+    found: dict[str, tuple[int, bool]] = {}
     for name, stage in stages.items():
         before = conflicts.traffic(stage)
         if before.wavefronts == before.ideal:  # true for most slabs: no other layout need be tried
             continue
-        if isinstance(layout := swizzled_layout(stage, width), SlabLayoutAttr):
-            found[name] = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
-    return {name: gain for name, gain in found.items() if gain > 0}
+        for lines_first in (False, True) if has_lines(stage) else (False,):
+            layout = swizzled_layout(stage, width, lines_first)
+            if isinstance(layout, SlabLayoutAttr):
+                gain = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
+                if gain > found.get(name, (0, False))[0]:
+                    found[name] = gain, lines_first
+    return found

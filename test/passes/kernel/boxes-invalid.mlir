@@ -121,7 +121,7 @@ loop.kernel @pieces_of_2(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
 
 // -----
 
-// CHECK: a box is stored in its own order and without padding; use transport(cp_async)
+// CHECK: a box is stored without padding; use transport(cp_async)
 loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
   tile.launch (%t = thread 64) {
     %sum = loop.reduce %ko in 2 with add {
@@ -130,6 +130,23 @@ loop.kernel @padded(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
         loop.yield %0 : f32
       } : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
       %1 = loop.load %s[0, 0] : memref<16x16xf32, #tile.layout<pad [0, 4]>, 3 : i64>
+      loop.yield %1 : f32
+    } : f32
+    loop.store %sum, %out[%t] : memref<64xf32>
+  }
+}
+
+// -----
+
+// CHECK: a box keeps its innermost axis, and its rows are not dealt out in another order; use transport(cp_async)
+loop.kernel @ordered(%x: memref<64x64xf32>) -> (%out: memref<64xf32>) {
+  tile.launch (%t = thread 64) {
+    %sum = loop.reduce %ko in 2 with add {
+      %s = tile.stage (%i, %k) in [16, 16] ring(depth 2, lookahead 1) transport(tma) {
+        %0 = loop.load %x[%i, %ko * 16 + %k] : memref<64x64xf32>
+        loop.yield %0 : f32
+      } : memref<16x16xf32, #tile.layout<order [1, 0]>, 3 : i64>
+      %1 = loop.load %s[0, 0] : memref<16x16xf32, #tile.layout<order [1, 0]>, 3 : i64>
       loop.yield %1 : f32
     } : f32
     loop.store %sum, %out[%t] : memref<64xf32>

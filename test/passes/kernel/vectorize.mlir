@@ -76,10 +76,32 @@ kernel.func grid 1 block 64 @tail(%x: memref<249xf32>) -> (%out: memref<64xf32>)
 // CHECK-LABEL: @across_rows
 // CHECK-NOT:     kernel.copy %x
 // REMARK:        skipped at across_rows: loads from %x: no axis of the nest
-kernel.func grid 1 block 5 @across_rows(%x: memref<2x10xf32>) -> (%out: memref<20xf32>) {
+kernel.func grid 1 block 5 @across_rows(%x: memref<4x5xf32>) -> (%out: memref<20xf32>) {
   %t = kernel.thread_id
   kernel.unroll %v in 4 {
-    %0 = loop.load %x[(%t * 4 + %v) floordiv 10, (%t * 4 + %v) mod 10] : memref<2x10xf32>
+    %0 = loop.load %x[(%t * 4 + %v) floordiv 5, (%t * 4 + %v) mod 5] : memref<4x5xf32>
     loop.store %0, %out[%t * 4 + %v] : memref<20xf32>
   }
+}
+
+// Lines of 56 are whole vectors, although a thread's elements lie in two of them. Lines of 50 are pairs.
+// CHECK-LABEL: @lines
+// CHECK:         kernel.copy %x[(%t * 2 + %v) floordiv 14, (%t * 2 + %v) mod 14 * 4] to %r[%v * 4] width 4
+// CHECK:         kernel.copy %y[((%t * 4 + %v_1) floordiv 25) mod 2, (%t * 4 + %v_1) mod 25 * 2] to %{{.*}}[%v_1 * 2] width 2
+kernel.func grid 1 block 14 @lines(%x: memref<2x56xf32>, %y: memref<2x50xf32>) -> (%out: memref<14xf32>) {
+  %t = kernel.thread_id
+  %r = kernel.registers : memref<8xf32, 5 : i64>
+  kernel.unroll %v in 8 {
+    %0 = loop.load %x[(%t * 8 + %v) floordiv 56, (%t * 8 + %v) mod 56] : memref<2x56xf32>
+    loop.store %0, %r[%v] : memref<8xf32, 5 : i64>
+  }
+  %q = kernel.registers : memref<8xf32, 5 : i64>
+  kernel.unroll %v in 8 {
+    %0 = loop.load %y[((%t * 8 + %v) floordiv 50) mod 2, (%t * 8 + %v) mod 50] : memref<2x50xf32>
+    loop.store %0, %q[%v] : memref<8xf32, 5 : i64>
+  }
+  %0 = loop.load %r[7] : memref<8xf32, 5 : i64>
+  %1 = loop.load %q[7] : memref<8xf32, 5 : i64>
+  %2 = arith.addf %0, %1 : f32
+  loop.store %2, %out[%t] : memref<14xf32>
 }

@@ -29,8 +29,8 @@ def boxes_of(module: nn.Module, input: Tensor, on: str = "sm_90a") -> ImageBoxes
 IMAGE, LINE = torch.empty(2, 16, 8, 64), torch.empty(2, 16, 64)
 
 
-def test_images_have_two_lines_in_a_block_and_rows_of_channels_one():
-    assert boxes_of(nn.Conv2d(16, 8, 3), IMAGE) == ImageBoxes(Images(2, 6, 62), (2, 1))
+def test_images_have_several_lines_in_a_block_and_rows_of_channels_one():
+    assert boxes_of(nn.Conv2d(16, 8, 3), IMAGE) == ImageBoxes(Images(2, 6, 62), (2, 1, 4, 8))
     assert boxes_of(nn.Conv1d(16, 8, 3), LINE) == ImageBoxes(Images(1, 2, 62), (1,))
 
 
@@ -55,9 +55,11 @@ def test_other_kernels_have_no_boxes(module: nn.Module, input: Tensor, on: str):
         ((508, 504), 256, 128, 1016),
         ((514, 518), 128, 64, 2313),  # 1.11 positions are computed for each one
         ((7, 62), 128, None, None),  # 1.18 are
-        ((64, 64), 32, 32, 128),  # a line, as two of 16 are too short
+        ((64, 64), 32, 32, 128),  # a line, as two of 16 are short
+        ((28, 28), 128, 32, 7),
+        ((48, 48), 128, 16, 18),  # eight lines, as two of 64 compute 1.33
     ],
 )
 def test_width(size: tuple[int, int], m: int, width: int | None, blocks: int | None):
-    boxes = ImageBoxes(Images(1, *size), (2, 1))
+    boxes = ImageBoxes(Images(1, *size), (2, 1, 4, 8))
     assert (boxes.width_for(m), boxes.blocks(m)) == (width, blocks)
