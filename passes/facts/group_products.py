@@ -17,7 +17,7 @@ from collections.abc import Callable, Container, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr
 
 from tilewright.dialects import loop, tile
 from tilewright.dialects.axes import Role
@@ -30,6 +30,8 @@ from tilewright.dialects.tile.layout import with_layout
 from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.matrix_operand import MatrixOperand
 from tilewright.passes.facts.matrix_product import launch_around, matrix_products
+
+_QUOTIENTS = (AffineBinaryOpKind.FloorDiv, AffineBinaryOpKind.Mod)
 
 Layouts = Callable[[tile.StageOp], SlabLayoutAttr | str]
 """Function that returns the layout of a slab, or the reason why it has none that is swizzled."""
@@ -82,6 +84,21 @@ def group_products(
             return b
         found.append(GroupProduct(a, b, columns.extent))
     return found
+
+
+def reads_lines(launch: tile.LaunchOp) -> bool:
+    """
+    True if a slab is copied from parts of lines of a tensor, such as the window of a convolution.
+    TMA fills it only if the slab gets an axis for each axis of the tensor, which descriptors do not
+    have.
+    """
+    loads = [stage.copied_load() for stage in tile.stages_of(launch)]
+    subscripts = (expr for load in loads if load is not None for expr in load.map.data.results)
+    return any(
+        isinstance(expr, AffineBinaryOpExpr) and expr.kind in _QUOTIENTS
+        for subscript in subscripts
+        for expr in subscript.dfs()
+    )
 
 
 def tiles_of(op: loop.ReduceOp) -> Axis | None:

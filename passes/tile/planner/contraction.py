@@ -134,7 +134,7 @@ def contraction_of(launch: tile.LaunchOp, target: Target) -> Contraction | None:
         is_masked,
         period,
         image_boxes_of(launch, instruction, period, target) if period else None,
-        not period and multiplies_by_groups(launch, instruction, target),
+        multiplies_by_groups(launch, instruction, target),
     )
 
 

@@ -10,6 +10,7 @@ from tilewright.dialects import tile
 from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
+from tilewright.passes.facts.group_products import reads_lines
 from tilewright.passes.tile.planner.trial import scheduled
 from tilewright.passes.tile.tensor_core import TensorCorePass
 
@@ -30,4 +31,6 @@ def multiplies_by_groups(
         tried = scheduled(launch, _STEPS, step.name, target)
     except PassFailedException:
         return False
-    return not step.reason_against(tried) and not step.reason_not_possible(tried)
+    if reads_lines(tried) or step.reason_against(tried) is not None:
+        return False
+    return step.reason_not_possible(tried) is None

@@ -11,19 +11,23 @@ from dataclasses import replace
 from tilewright.dialects import tile
 from tilewright.dialects.axes import Role
 from tilewright.dialects.matrix_instruction import LANES_N, MatrixInstruction
+from tilewright.passes.facts.group_products import reads_lines
 from tilewright.passes.tile.register_tile_sides import sides_of
 from tilewright.passes.tile.tensor_core import TensorCorePass
 
 
 def prefer(step: TensorCorePass, launch: tile.LaunchOp) -> Iterable[TensorCorePass]:
-    """Yield the possible choices. That of warpgroups is first if warps have all columns."""
+    """
+    Yield the possible choices. That of warpgroups is first if warps have all columns, and TMA can
+    fill the slabs as they are.
+    """
     return sorted(step.possible(launch), key=lambda each: not _is_usual(each, launch))
 
 
 def _is_usual(step: TensorCorePass, launch: tile.LaunchOp) -> bool:
-    """True for an instruction of warpgroups only if each warp has all columns of the block."""
     sides = {side.role: side for side in sides_of(launch)}
-    return step.instruction.is_grouped == (sides[Role.N].thread.extent == LANES_N)
+    has_all_columns = sides[Role.N].thread.extent == LANES_N
+    return step.instruction.is_grouped == (has_all_columns and not reads_lines(launch))
 
 
 def reason_to_skip(step: TensorCorePass, launch: tile.LaunchOp) -> str | None:
