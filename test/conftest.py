@@ -35,6 +35,9 @@ hide_hub()
 use_one_thread()
 use_one_universe()
 
+_searches = [0]
+"""Number of searches of all objects for garbage before the last objects were exempted."""
+
 # Imported objects stay: searching them for garbage again and again took a third of the time.
 gc.disable()
 
@@ -59,6 +62,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    """
+    Exempt what is left from later collections if all objects were searched during this test: caches
+    grow, and a search of all of them took seconds in the end.
+    """
+    if (searches := gc.get_stats()[2]["collections"]) != _searches[0]:
+        gc.collect(1)  # what the test left behind
+        gc.freeze()
+        _searches[0] = searches
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
