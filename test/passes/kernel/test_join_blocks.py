@@ -121,7 +121,7 @@ loop.kernel @k(%x: memref<2xBLOCKSx40xf32>)
 }"""
 
 
-@pytest.mark.parametrize(("threads", "blocks"), [(20, 45), all_only(32, 70), (96, 70)])
+@pytest.mark.parametrize(("threads", "blocks"), [(20, 29), all_only(32, 70), (96, 70)])
 def test_threads_of_the_last_block_take_a_few_each(threads: int, blocks: int, parse: Parse) -> None:
     # Threads take several each, in warps or not, or one.
     text = SINGLE.replace("THREADS", str(threads)).replace("BLOCKS", str(blocks))
