@@ -35,6 +35,9 @@ hide_hub()
 use_one_thread()
 use_one_universe()
 
+_searches = [0]
+"""Number of searches of all objects for garbage before the last objects were exempted."""
+
 # Imported objects stay: searching them for garbage again and again took a third of the time.
 gc.disable()
 
@@ -61,6 +64,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    """
+    Exempt what is left from later collections if all objects were searched during this test: caches
+    grow, and a search of all of them took seconds in the end.
+    """
+    if (searches := gc.get_stats()[2]["collections"]) != _searches[0]:
+        gc.collect(1)  # what the test left behind
+        gc.freeze()
+        _searches[0] = searches
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a case with the mark `every_case` the fixture of that name."""
     if item.get_closest_marker("every_case"):
@@ -82,9 +97,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_setup() -> None:
-    """Seed PyTorch, so that the tensors that a test draws are the same in every run."""
+    """
+    Seed PyTorch, so that the tensors that a test draws are the same in every run.
+
+    `torch.manual_seed` also keeps a stack trace of each call, for the GPUs of a later time.
+    """
     if (torch := sys.modules.get("torch")) is not None:
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """End the process without five searches for garbage in all that the tests have kept."""
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -104,7 +104,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """Return the parsed `argv`; if it is empty, print the help and exit with an error."""
-    known = parser()
+    known = parser(argv[0] if argv and "_ARGCOMPLETE" not in os.environ else "")
     complete(known, OF_TILEWRIGHT)
     if not argv:
         known.print_help(sys.stderr)
@@ -150,8 +150,10 @@ def _explained(err: BaseException) -> int:
     return code
 
 
-def parser() -> ArgumentParser:
-    """Return the parser of all commands and their options."""
+def parser(asked: str = "") -> ArgumentParser:
+    """
+    Return the parser of the command `asked`, or of all commands if no command has that name.
+    """
     parser = ArgumentParser(
         prog="tilewright",
         description="Compile PyTorch to CUDA through six IRs, and run it.",
@@ -160,7 +162,8 @@ def parser() -> ArgumentParser:
     version = f"tilewright {tilewright.__version__}"
     parser.add_argument("--version", action="version", version=version)
     add_parser = parser.add_subparsers(metavar="COMMAND", required=True).add_parser
-    for command in COMMANDS:
+    named = dict(zip(command_names(), COMMANDS, strict=True))
+    for command in [named[asked]] if asked in named else COMMANDS:
         command.add(add_parser)
     return parser
 

@@ -2,15 +2,18 @@
 """
 Log of reads of shared memory, which later writes must be ordered after.
 
-Most reads never meet a write before a barrier, so they are compared only with writes near them.
+Most reads never meet a write before a barrier, so they are compared only with writes near them, by
+threads of the same cluster.
 
 Within a warp, a shuffle orders an earlier *read* before a later write, because the value read had
 to arrive. It orders no earlier write before a later read: "these intrinsics do not imply a memory
 barrier" (CUDA programming guide).
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 
 import numpy as np
 
@@ -27,12 +30,54 @@ _LOGGED_READS = 256
 
 @dataclass(frozen=True, slots=True)
 class _LoggedRead:
-    """Read in the log; `times` and `executed` have one entry per row of the touch."""
+    """
+    Read in the log; `times` and `executed` have one entry per row of the touch. Later reads have
+    larger numbers.
+    """
 
+    number: int
     touch: Touch
     times: Integers
     executed: Clocks
     strong: bool
+
+
+class _Log:
+    """Reads by the cluster of their lanes; reads by several clusters are apart."""
+
+    def __init__(self, members: int, reads: Iterable[_LoggedRead] = ()) -> None:
+        self._members = members
+        self._of_one: defaultdict[int, list[_LoggedRead]] = defaultdict(list)
+        self._of_several: list[_LoggedRead] = []
+        self.size = 0
+        for read in reads:
+            self.add(read)
+
+    def __iter__(self) -> Iterator[_LoggedRead]:
+        return chain(*self._of_one.values(), self._of_several)
+
+    def add(self, read: _LoggedRead) -> None:
+        clusters = self.clusters(read.touch)
+        group = self._of_one[clusters.start] if len(clusters) == 1 else self._of_several
+        group.append(read)
+        self.size += 1
+
+    def clusters(self, touch: Touch) -> range:
+        """Return the smallest range of clusters that has all lanes of an access."""
+        first, last = int(touch.lanes.min()), int(touch.lanes.max())
+        return range(first // self._members, last // self._members + 1)
+
+    def beside(self, clusters: range) -> Iterator[_LoggedRead]:
+        """Yield the reads that lanes of these clusters may have done, in any order."""
+        return chain(*(self._of_one.get(each, ()) for each in clusters), self._of_several)
+
+    def drop(self, gone: Iterable[_LoggedRead], clusters: range) -> None:
+        """Forget some of the reads that are `beside` these clusters."""
+        numbers = {read.number for read in gone}
+        self.size -= len(numbers)
+        groups = [self._of_one[each] for each in clusters if each in self._of_one]
+        for group in [*groups, self._of_several]:
+            group[:] = [read for read in group if read.number not in numbers]
 
 
 class SharedReads:
@@ -50,20 +95,21 @@ class SharedReads:
         self._order = order
         self._findings = findings
         self._executed = executed
+        self._numbers = count()
         self._row = np.zeros(cells, np.int32)
         """Scratch memory: the row of an access to which a cell belongs, counted from 1."""
         self.clear()
 
     def clear(self) -> None:
         """Forget all reads, when every thread that may access their cells knows of them."""
-        self._log: list[_LoggedRead] = []
+        self._log = _Log(self._order.members)
         self._most = _LOGGED_READS
 
     def add(self, touch: Touch, *, strong: bool) -> None:
         """Record a load; a later write may race with it."""
         times, executed = self._order.time[touch.lanes], self._executed.clock[touch.lanes]
-        self._log.append(_LoggedRead(touch, times, executed, strong))
-        if len(self._log) > self._most:
+        self._log.add(_LoggedRead(next(self._numbers), touch, times, executed, strong))
+        if self._log.size > self._most:
             self._forget()
 
     def meet(self, touch: Touch, *, atomic: bool = False) -> None:
@@ -72,22 +118,24 @@ class SharedReads:
 
         An `atomic` write is an update or strong store, which does not race with strong reads.
         """
+        clusters = self._log.clusters(touch)
         near = [
             entry
-            for entry in self._log
+            for entry in self._log.beside(clusters)
             if entry.touch.near(touch) and not (atomic and entry.strong)
         ]
         if not near:
             return
-        lanes = self._lanes_beside(touch)
+        near.sort(key=lambda entry: entry.number)
+        members = self._order.members  # no lanes of other clusters use these cells
+        lanes = range(clusters.start * members, clusters.stop * members)
         done: list[_LoggedRead] = []
         for cells, rows in self._layers(touch, several=atomic):
             self._row[cells] = rows + 1
             done = [entry for entry in near if self._against_read(entry, touch, lanes)]
             self._row[cells] = 0
         if done and not atomic:
-            gone = set(map(id, done))
-            self._log = [entry for entry in self._log if id(entry) not in gone]
+            self._log.drop(done, clusters)
 
     def _layers(self, touch: Touch, *, several: bool) -> Iterator[tuple[Integers, Integers]]:
         """
@@ -111,14 +159,6 @@ class SharedReads:
             _, first = np.unique(cells[places], return_index=True)
             yield cells[places[first]], rows[places[first]]
             places = np.delete(places, first)
-
-    def _lanes_beside(self, touch: Touch) -> range:
-        """
-        Return the range of all lanes in the clusters of an access; no other lanes use its cells.
-        """
-        members = self._order.members
-        first, last = int(touch.lanes.min()) // members, int(touch.lanes.max()) // members
-        return range(first * members, (last + 1) * members)
 
     def _against_read(self, entry: _LoggedRead, touch: Touch, lanes: range) -> bool:
         """
@@ -155,8 +195,9 @@ class SharedReads:
     def _forget(self) -> None:
         """Drop the reads that all lanes of their cluster know: nothing can race with them."""
         known = self._order.known_to_all()
-        self._log = [read for read in self._log if (read.times > known[read.touch.lanes]).any()]
-        self._most = max(_LOGGED_READS, 2 * len(self._log))
+        left = (read for read in self._log if (read.times > known[read.touch.lanes]).any())
+        self._log = _Log(self._order.members, left)
+        self._most = max(_LOGGED_READS, 2 * self._log.size)
 
 
 def in_lines(lines: list[int]) -> str:

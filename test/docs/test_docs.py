@@ -47,10 +47,11 @@ SLOW = (
     "tilewright compile examples/mlp.py:Mlp --ir tensor |",
     'tilewright compile -c "sum(torch.randn(140, 4).unbind())"',
     "tilewright compile examples/attention/attention.py:attention --ir loop -vv",
-    "tilewright run examples/attention/attention.py:attention --s",
+    "tilewright run examples/attention/attention.py:attention",
     "tilewright run examples/next_token/next_token.py:NextToken",
     "tilewright bench --static",
     "tilewright compile --no-db --target sm_90a --report --schedule",
+    'tilewright compile -c "torch.relu(torch.randn(256, 512) @ torch.randn(512, 256))" --report',
 )
 """Beginnings of commands that take seconds, which run with `--every-case`."""
 

@@ -127,6 +127,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("old", "new"), PLANTED.values(), ids=PLANTED)
 def test_a_bug_in_shared_scores_is_not_proved(old: str, new: str):
     square = "%square = arith.mulf %weight, %weight : f32\n      %w = tile"

@@ -20,7 +20,7 @@ from tilewright.codegen.outcome import Execution
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.passes.driver.levels import LEVELS
 from tilewright.tools import opt_tool
-from tilewright.tools.cli import main
+from tilewright.tools.cli import command_names, main, parser
 from tilewright.tools.commands import compile, run
 from tilewright.tools.options import compile as compile_options
 
@@ -108,6 +108,16 @@ def statements(cuda: str) -> list[str]:
     Return the lines without comments: they name PyTorch's ops, which IR without locations lacks.
     """
     return [line for line in cuda.splitlines() if not line.lstrip().startswith("//")]
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_a_command_alone_has_all_its_options(name: str, capsys: pytest.CaptureFixture[str]):
+    helps = list[str]()
+    for each in (parser(), parser(name)):
+        with pytest.raises(SystemExit):
+            each.parse_args([name, "--help"])
+        helps.append(capsys.readouterr().out)
+    assert helps[0] == helps[1] != ""
 
 
 def test_the_commands_know_all_levels():

@@ -23,6 +23,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("program", programs.values(), ids=programs.keys())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 def test_simulated(program: Sequence[Call]) -> None:
     Program(program).check(SimulatorBackend("sm_90a"), "sm_90a")

@@ -91,7 +91,7 @@ def kernel_text(phases: Sequence[tuple[bool, Sequence[tuple[str, str]]]]) -> str
 def test_needed_values_are_not_overwritten() -> None:
     shared = list[int]()
 
-    @settings(max_examples=drawn(250), deadline=None, derandomize=True)
+    @settings(max_examples=drawn(600), deadline=None, derandomize=True)
     @given(st.lists(PHASE, min_size=2, max_size=5))
     def check(phases: list[tuple[bool, list[tuple[str, str]]]]) -> None:
         module = Parser(context(), kernel_text(phases)).parse_module()

@@ -89,7 +89,7 @@ def test_choices_are_possible(
     every_case = request.config.getoption("--every-case")
     anchors = [launch for launch in launches if step.reason_against(launch) is None]
     assert anchors
-    for i, launch in enumerate(anchors):
+    for i, launch in enumerate(anchors if every_case else anchors[::2]):
         for target in TARGETS if every_case else TARGETS[i % 3 :][:1]:
             asked = replace(step, target=target)
             if asked.reason_against(launch) is None:

@@ -2,6 +2,7 @@
 """Kernels reduced to smaller sizes: the same nest, masks and schedule, with arrays that fit."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,11 @@ def _kernel(module: ModuleOp) -> loop.KernelOp:
     return kernel
 
 
+@cache
+def _schedule_of(text: str) -> str:
+    return _schedule(_module(text))
+
+
 def _schedule(module: ModuleOp) -> str:
     schedule = _kernel(lower(module, Level.TILE, target=TARGET)).schedule
     assert schedule is not None
@@ -120,7 +126,7 @@ def _schedule(module: ModuleOp) -> str:
 
 def _planned(text: str) -> tuple[list[str], str]:
     """Return the types of a reduced kernel's arrays, and the schedule of the full one."""
-    schedule = _schedule(_module(text))
+    schedule = _schedule_of(text)
     module = reduced(_kernel(_module(text)), schedule, TARGET)
     assert _schedule(module) == schedule
     _assert_runs(module)
@@ -187,7 +193,7 @@ def test_sizes_that_a_mask_compares_stay_equal():
 
 
 def test_a_schedule_that_fits_no_sizes_is_refused():
-    schedule = _schedule(_module(MATMUL)).replace("bk=64", "bk=4096")
+    schedule = _schedule_of(MATMUL).replace("bk=64", "bk=4096")
     with pytest.raises(UnsupportedError, match="kernel 'mm' has no smaller sizes"):
         reduced(_kernel(_module(MATMUL)), schedule, TARGET)
 
