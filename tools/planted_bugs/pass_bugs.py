@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
@@ -25,9 +26,11 @@ from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.loop import KernelOp, LoadOp, StoreOp
 from tilewright.dialects.target import DEFAULT_TARGET
 from tilewright.dialects.tile import launches_of
-from tilewright.passes.driver.levels import Level
-from tilewright.passes.driver.lowering import context, lower
+from tilewright.passes.driver.levels import Level, pipeline_between
+from tilewright.passes.driver.lowering import context
 from tilewright.passes.driver.manager import PassManager
+from tilewright.passes.driver.pipelines import expanded, passes_of
+from tilewright.passes.targeted_pass import for_target
 from tilewright.tools.planted_bugs.planted import line_of
 from tilewright.tools.planted_bugs.thread_bugs import exchanged_subscripts
 from tilewright.tools.planted_bugs.tile_rules import BOUNDS, COMBINES, MAPS, ORDERS
@@ -51,6 +54,8 @@ class PassResult:
     """Name of the pass."""
     before: ModuleOp
     after: ModuleOp
+    rest: Sequence[ModulePass]
+    """Passes to Kernel IR that run after this one."""
 
     @property
     def level(self) -> Level:
@@ -74,20 +79,21 @@ class PassBug(NamedTuple):
 
 
 def pass_results(program: ModuleOp, target: str = DEFAULT_TARGET) -> Sequence[PassResult]:
-    """Return the results of all passes from Loop IR to Kernel IR that change the kernels."""
-    found = list[PassResult]()
-
-    def record(before: ModuleOp, after: ModuleOp, name: str) -> None:
-        if str(before) != str(after) and (launches_of(after) or not _nests(after)):
-            found.append(PassResult(name, before, after.clone()))
-
-    manager = PassManager(context(), record)
-    lower(lower(program, Level.TILE, manager, target), Level.KERNEL, manager, target)
+    """Return the results of all passes from Loop IR to Kernel IR that change Tile or Kernel IR."""
+    found, module = list[PassResult](), program.clone()
+    passes = [
+        each
+        for step in passes_of(pipeline_between(Level.LOOP, Level.KERNEL))
+        for each in expanded([for_target(step, target)])
+    ]
+    for number, step in enumerate(passes):
+        before = module.clone()
+        PassManager(context()).run(module, [step])
+        is_tile = bool(launches_of(module))
+        is_kernel = any(isinstance(op, kernel.FuncOp) for op in module.ops)
+        if (is_tile or is_kernel) and str(before) != str(module):
+            found.append(PassResult(step.name, before, module.clone(), passes[number + 1 :]))
     return found
-
-
-def _nests(module: ModuleOp) -> bool:
-    return any(isinstance(op, KernelOp) for op in module.ops)
 
 
 def pass_bugs(results: Sequence[PassResult], count: int, seed: int) -> Iterator[PassBug]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from tilewright.codegen.host_function import plan_of
 from tilewright.errors import TilewrightError
@@ -18,7 +19,8 @@ from tilewright.interpreters.check import PassCheckError, check_pass
 from tilewright.interpreters.exact.comparison import ExactComparison
 from tilewright.interpreters.random_runs import RandomRuns
 from tilewright.passes.driver.levels import Level
-from tilewright.passes.driver.lowering import REFUSED, lower
+from tilewright.passes.driver.lowering import REFUSED, context, lower
+from tilewright.passes.driver.manager import PassManager
 from tilewright.proof.answer import Outcome
 from tilewright.proof.kernels import (
     Certificate,
@@ -111,13 +113,17 @@ class PassChecks:
         if kernels_of(bug.module) and all(each.is_proved for each in certificates):
             return "all values are proved"
         try:
-            codes = [self._machine_code(each) for each in (bug.module, bug.result.after)]
+            modules = (bug.module, bug.result.after)
+            codes = [self._machine_code(each, bug.result.rest) for each in modules]
         except (*REFUSED, TilewrightError):
             return ""
         return "machine code is the same" if codes[0] == codes[1] else ""
 
-    def _machine_code(self, module: ModuleOp) -> dict[str, list[str]]:
-        plan = plan_of(lower(module, Level.CUDA, target=self.target))
+    def _machine_code(self, module: ModuleOp, rest: Sequence[ModulePass]) -> dict[str, list[str]]:
+        """Return the machine code of a module after the rest of the passes."""
+        lowered = module.clone()
+        PassManager(context()).run(lowered, rest)
+        plan = plan_of(lower(lowered, Level.CUDA, target=self.target))
         return machine_code(plan.source, self.target)
 
 
