@@ -6,13 +6,14 @@ Ranges of the integers of a kernel in CUDA IR.
     %1 = cuda.binary mul %block, %128 : i32         0 to 896
     %2 = cuda.binary add %1, %thread : i32          0 to 1023 in blocks of 128 threads
 
-A range holds all values, and may hold others. Numbers from memory have no range.
+A range holds all values, and may hold others. Numbers from memory have no range, unless
+`checked_index` stops the kernel where they are not below a size.
 """
 
 from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.cuda.expressions import BuiltinOp, CallOp, CastOp, LiteralOp, ReadOp
@@ -85,6 +86,9 @@ class IntRanges:
             case BinaryOp():
                 return _function(_BINARY.get(op.operator.data), *map(self.of, op.operands))
             case CallOp():
+                if is_checked_index(op):
+                    size = self.of(op.arguments[1])
+                    return None if size is None else Range.extent(size.high)
                 function = _CALLS.get(op.callee.string_value())
                 return _function(function, *map(self.of, op.arguments))
             case _:
@@ -116,6 +120,11 @@ class IntRanges:
                 return IntRanges(self._func, {**self._variables, read.variable: below})
             case _:
                 return self
+
+
+def is_checked_index(op: Operation) -> bool:
+    """True if an op is a call that stops the kernel unless a number from memory is an index."""
+    return isinstance(op, CallOp) and op.callee.string_value() == "checked_index"
 
 
 Function = Callable[[Range, Range], Range | None]

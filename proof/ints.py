@@ -24,7 +24,7 @@ from tilewright.dialects.cuda.statements import ForOp, LetOp, StoreOp
 from tilewright.dialects.index import Range
 from tilewright.dialects.types import size_of
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
-from tilewright.proof.int_ranges import IntRanges
+from tilewright.proof.int_ranges import IntRanges, is_checked_index
 from tilewright.proof.solver import Solver
 
 
@@ -60,6 +60,8 @@ def _numbers_of_indices(func: FuncOp) -> set[SSAValue]:
             continue
         seen.add(value)
         op = value.owner
+        if isinstance(op, Operation) and is_checked_index(op):
+            continue
         if isinstance(op, LetOp) or (isinstance(op, ExpressionOp) and op.reads() is None):
             pending += op.operands
     return seen

@@ -76,13 +76,18 @@ class ExactComparison:
 
     def _with_floats(self, programs: Programs, name: str, reason: str) -> Difference | None:
         self.notes.append(f"@{name} is not compared exactly, but within a tolerance: {reason}")
-        return within_tolerance(programs, name) or _with_rough_halves(programs, name)
+        return _within_tolerance(programs, name)
 
 
-def _with_rough_halves(programs: Programs, name: str) -> Difference | None:
-    """Return the worst difference of split products whose second parts are large, or None."""
-    if not any(isinstance(op, HalveTf32Op) for op in programs.after.walk()):
-        return None
+def _within_tolerance(programs: Programs, name: str) -> Difference | None:
+    """
+    Return the worst difference for floats, or None. Products of split factors are also compared
+    with large second parts.
+    """
+    found = within_tolerance(programs, name)
+    has_halves = any(isinstance(op, HalveTf32Op) for op in programs.after.walk())
+    if found is not None or not has_halves:
+        return found
     found = (difference_in(each, programs, name, TOLERANCE) for each in ROUGH_HALVES)
     return next(filter(None, found), None)
 
@@ -121,7 +126,7 @@ def _in_floats(programs: Programs, name: str) -> Difference | None:
     found = worst_of(expected, actual, TOLERANCE)
     if found is not None:
         return replace(found, numbers=" for large floats")
-    return within_tolerance(programs, name)
+    return _within_tolerance(programs, name)
 
 
 def _reason_for_floats(programs: Programs, reasons: Mapping[ExactNumbers, str]) -> str | None:

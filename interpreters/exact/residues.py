@@ -89,7 +89,11 @@ def _halve(x: Array, factor: str) -> Array:
         half = modulus.divide(x, np.asarray(2.0))
         return modulus.subtract(half, _left_out(x) * prime)
 
-    return on_ordinary(first_part, lambda x: x / 2, _number)(x)
+    return on_ordinary(first_part, _float_half, _number)(x)
+
+
+def _float_half(x: Array) -> Array:
+    return x / 2
 
 
 _EXACT: dict[type[Operation], Function] = {

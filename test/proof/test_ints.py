@@ -94,3 +94,25 @@ cuda.func grid 1 block 32 @k(%at: !cuda.ptr<i32, const>, %x: !cuda.ptr<f32>) -> 
     assert found.outcome is Outcome.UNKNOWN
     assert found.evidence.startswith("an index is computed from data: ")
     assert answer(text.replace("%x[%1]", "%x[%0]")) == PROVED
+
+
+CHECKED = """\
+cuda.func grid 1 block 32 @k(%at: !cuda.ptr<i32, const>, %x: !cuda.ptr<f32>) -> () {{
+  %0 = cuda.literal 0 : i32
+  %1 = cuda.subscript %at[%0] : !cuda.ptr<i32, const>, i32
+  %2 = cuda.literal {size} : i32
+  %3 = cuda.call @checked_index(%1, %2) : (i32, i32) -> i32
+  %4 = cuda.literal {factor} : i32
+  %5 = cuda.binary mul %3, %4 : i32
+  %6 = cuda.literal 1.0 : f32
+  cuda.store %6, %x[%5] : !cuda.ptr<f32>, i32
+}}
+"""
+
+
+@pytest.mark.parametrize(("size", "fits"), [(2**20, True), (2**20 + 1, False)])
+def test_checked_indices_from_data_are_below_their_size(size: int, fits: bool):
+    factor = MOST // (2**20 - 1)
+    found = answer(CHECKED.format(size=size, factor=factor))
+    assert found.outcome is (Outcome.PROVED if fits else Outcome.UNKNOWN)
+    assert fits or f"reaches from 0 to {factor * 2**20}" in found.evidence
