@@ -18,7 +18,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.cuda.copies import AddressOp
-from tilewright.dialects.cuda.expressions import ExpressionOp, SubscriptOp
+from tilewright.dialects.cuda.expressions import CastOp, ExpressionOp, SubscriptOp
 from tilewright.dialects.cuda.operators import BinaryOp, NegOp
 from tilewright.dialects.cuda.statements import ForOp, LetOp, StoreOp
 from tilewright.dialects.index import Range
@@ -85,7 +85,7 @@ def _reason_against(op: Operation, numbers: set[SSAValue], ranges: IntRanges) ->
         return None
     if (known := ranges.of(number)) is None:
         return f"an index is computed from data: {op!s}"
-    if isinstance(op, BinaryOp | NegOp) and not _fits(known, number):
+    if isinstance(op, BinaryOp | NegOp | CastOp) and not _fits(known, number):
         return f"{op!s} reaches from {known.low} to {known.high}"
     return None
 
