@@ -80,3 +80,8 @@ class ExactNumbers(NumberSystem):
     """Function that returns random numbers of a shape."""
     multiply_add: Function
     """Function of stacks of matrices A, B and D that returns A * B + D."""
+    halve: Callable[[_Array, str], _Array]
+    """
+    Function that returns the first parts of halves, for a factor `a` or `b` of a matrix product.
+    The products of what halves of `a` and `b` have besides are 0.
+    """

@@ -6,7 +6,7 @@ A formula is data. The solver reads it as text, and `holds` evaluates it at a po
 the solver's answers.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -59,13 +59,30 @@ class Variables:
 
     names: list[str] = field(default_factory=list[str])
     ranges: list[Range] = field(default_factory=list[Range])
+    first: list[int] = field(default_factory=list[int])
+    """Values at a first step, which usually satisfies the facts."""
+    _by_key: dict[Hashable, AffineExpr] = field(default_factory=dict[Hashable, AffineExpr])
 
-    def new(self, name: str, size: int) -> AffineExpr:
+    def new(self, name: str, size: int, first: int = 0) -> AffineExpr:
         """Add a variable that counts from 0 below `size`; a name that is taken gets a number."""
         numbered = (f"{name}_{number}" if number else name for number in count())
         self.names.append(next(each for each in numbered if each not in self.names))
         self.ranges.append(Range.extent(size))
+        self.first.append(first)
         return AffineExpr.dimension(len(self.names) - 1)
+
+    def for_key(self, key: Hashable, name: str, size: int) -> AffineExpr:
+        """Return the variable with that key, which is added at the first call."""
+        if key not in self._by_key:
+            self._by_key[key] = self.new(name, size)
+        return self._by_key[key]
+
+    def drop(self, first: int) -> None:
+        """Remove the variables from number `first` on."""
+        del self.names[first:], self.ranges[first:], self.first[first:]
+        for key, expr in [*self._by_key.items()]:
+            if max(expr.used_dims()) >= first:
+                del self._by_key[key]
 
     def named(self, exprs: Iterable[AffineExpr]) -> dict[str, AffineExpr]:
         """Return variables by their names."""

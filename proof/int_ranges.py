@@ -6,16 +6,25 @@ Ranges of the integers of a kernel in CUDA IR.
     %1 = cuda.binary mul %block, %128 : i32         0 to 896
     %2 = cuda.binary add %1, %thread : i32          0 to 1023 in blocks of 128 threads
 
-A range holds all values, and may hold others. Numbers from memory have no range.
+A range holds all values, and may hold others. That of a number from memory is the one of its type,
+unless `checked_index` stops the kernel where the number is not below a size.
 """
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, Signedness
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda import FuncOp
-from tilewright.dialects.cuda.expressions import BuiltinOp, CallOp, CastOp, LiteralOp, ReadOp
+from tilewright.dialects.cuda.expressions import (
+    BuiltinOp,
+    CallOp,
+    CastOp,
+    LiteralOp,
+    ReadOp,
+    SubscriptOp,
+)
 from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, NegOp, TernaryOp
 from tilewright.dialects.cuda.statements import AssignOp, ForOp, LetOp, VarOp
 from tilewright.dialects.cuda.types import BinaryOperator, Builtin, Comparison
@@ -85,8 +94,15 @@ class IntRanges:
             case BinaryOp():
                 return _function(_BINARY.get(op.operator.data), *map(self.of, op.operands))
             case CallOp():
-                function = _CALLS.get(op.callee.string_value())
-                return _function(function, *map(self.of, op.arguments))
+                if is_checked_index(op):
+                    size = self.of(op.arguments[1])
+                    return None if size is None else Range.extent(size.high)
+                name, known = op.callee.string_value(), [*map(self.of, op.arguments)]
+                if name in _WRAPPING:
+                    return _wrapped(_function(_BINARY[_WRAPPING[name]], *known), value)
+                return _function(_CALLS.get(name), *known)
+            case SubscriptOp():
+                return _all_of(value)
             case _:
                 return None
 
@@ -116,6 +132,31 @@ class IntRanges:
                 return IntRanges(self._func, {**self._variables, read.variable: below})
             case _:
                 return self
+
+
+def is_checked_index(op: Operation) -> bool:
+    """True if an op is a call that stops the kernel unless a number from memory is an index."""
+    return isinstance(op, CallOp) and op.callee.string_value() == "checked_index"
+
+
+def _all_of(value: SSAValue) -> Range:
+    """
+    Return the range of all numbers of a value's type. Types without a sign of fewer than 32 bits
+    may be unsigned in C++.
+    """
+    type = value.type
+    assert isa(type, IntegerType)
+    half = 1 << (type.width.data - 1)
+    is_signed = type.signedness.data is Signedness.SIGNED or (
+        type.signedness.data is Signedness.SIGNLESS and type.width.data >= 32
+    )
+    return Range(-half, half - 1 if is_signed else 2 * half - 1)
+
+
+def _wrapped(known: Range | None, result: SSAValue) -> Range:
+    """Return the range of a result that is reduced modulo a power of two if it does not fit."""
+    every = _all_of(result)
+    return known if known is not None and known in every else every
 
 
 Function = Callable[[Range, Range], Range | None]
@@ -175,6 +216,13 @@ _BINARY: Mapping[BinaryOperator, Function] = {
     BinaryOperator.BIT_OR: _bits,
     BinaryOperator.BIT_XOR: _bits,
 }
+
+_WRAPPING: Mapping[str, BinaryOperator] = {
+    "wrapping_add": BinaryOperator.ADD,
+    "wrapping_sub": BinaryOperator.SUB,
+    "wrapping_mul": BinaryOperator.MUL,
+}
+"""Calls of functions on numbers that are data, which may overflow."""
 
 _CALLS: Mapping[str, Function] = {
     "min": lambda a, b: Range(min(a.low, b.low), min(a.high, b.high)),

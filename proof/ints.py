@@ -18,13 +18,13 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda import FuncOp
 from tilewright.dialects.cuda.copies import AddressOp
-from tilewright.dialects.cuda.expressions import ExpressionOp, SubscriptOp
+from tilewright.dialects.cuda.expressions import CastOp, ExpressionOp, SubscriptOp
 from tilewright.dialects.cuda.operators import BinaryOp, NegOp
 from tilewright.dialects.cuda.statements import ForOp, LetOp, StoreOp
 from tilewright.dialects.index import Range
 from tilewright.dialects.types import size_of
 from tilewright.proof.answer import PROVED, Answer, Obligation, Outcome
-from tilewright.proof.int_ranges import IntRanges
+from tilewright.proof.int_ranges import IntRanges, is_checked_index
 from tilewright.proof.solver import Solver
 
 
@@ -60,6 +60,8 @@ def _numbers_of_indices(func: FuncOp) -> set[SSAValue]:
             continue
         seen.add(value)
         op = value.owner
+        if isinstance(op, Operation) and is_checked_index(op):
+            continue
         if isinstance(op, LetOp) or (isinstance(op, ExpressionOp) and op.reads() is None):
             pending += op.operands
     return seen
@@ -83,7 +85,7 @@ def _reason_against(op: Operation, numbers: set[SSAValue], ranges: IntRanges) ->
         return None
     if (known := ranges.of(number)) is None:
         return f"an index is computed from data: {op!s}"
-    if isinstance(op, BinaryOp | NegOp) and not _fits(known, number):
+    if isinstance(op, BinaryOp | NegOp | CastOp) and not _fits(known, number):
         return f"{op!s} reaches from {known.low} to {known.high}"
     return None
 

@@ -142,14 +142,13 @@ class Matching:
         Return the subscripts within joins inside of terms that are those of the terms' own axes. A
         score that is a sum itself is read at its key there.
         """
-        names, ranges = self.variables.names, self.variables.ranges
-        known, pair = len(names), Pair(self.buffers)
+        known, pair = len(self.variables.names), Pair(self.buffers)
         for inner in joins:
             try:
                 pair.walk_terms(*self._joins_of(inner))
             except UnmatchedError:
                 continue
-        del names[known:], ranges[known:]
+        self.variables.drop(known)
         return [read.of_variables(known) for read in pair.reads]
 
     def _guess(self, new: Joined, old: Joined, reads: Sequence[Read]) -> _Guess:

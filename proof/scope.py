@@ -14,8 +14,10 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from tilewright.dialects.axes import Access, extent_of
+from tilewright.dialects.loop import ToIndexOp
 from tilewright.proof.formulas import Formula, NonNegative, Variables, below
 from tilewright.proof.points import name_of
+from tilewright.proof.uniform import uniform_key
 
 
 class UnmatchedError(Exception):
@@ -34,10 +36,16 @@ class Scope:
     def exprs(self, access: Access) -> list[AffineExpr]:
         """Return subscripts or conditions as expressions."""
         exprs, operands = access
-        if unknown := [value for value in operands if value not in self.axes]:
-            raise UnmatchedError(f"the index {name_of(unknown[0])} is data")
-        values = [self.axes[value] for value in operands]
+        values = list(map(self._index, operands))
         return [expr.replace_dims_and_symbols(values, ()) for expr in exprs]
+
+    def _index(self, value: SSAValue) -> AffineExpr:
+        if value in self.axes:
+            return self.axes[value]
+        op, key = value.owner, uniform_key(value)
+        if not isinstance(op, ToIndexOp) or key is None:
+            raise UnmatchedError(f"the index {name_of(value)} is data")
+        return self.variables.for_key(key, name_of(value), op.bound.value.data)
 
     def holds(self, mask: Access | None) -> list[Formula]:
         """Return the conditions of a mask; none without a mask."""

@@ -13,7 +13,6 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.kernel import HalveTf32Op
 from tilewright.interpreters.exact.joins import OrdinaryJoin
 from tilewright.interpreters.exact.opaque import opaque
 from tilewright.interpreters.exact.ordinary import BEYOND, InexactError, refused
@@ -128,7 +127,6 @@ _EXACT: dict[type[Operation], Function] = {
     math.RoundOp: np.rint,
     math.TruncOp: np.trunc,
     math.CopySignOp: _with_sign,
-    HalveTf32Op: refused("halves (kernel.halve_tf32)"),
 }
 
 INTEGERS = system(
@@ -143,4 +141,5 @@ INTEGERS = system(
     draw=_draw,
     to_integer=_to_integer,
     multiply_add=_multiply_add,
+    halve=refused("halves (kernel.halve_tf32)"),
 )

@@ -12,7 +12,6 @@ import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.ir import Operation
 
-from tilewright.dialects.kernel import HalveTf32Op
 from tilewright.interpreters.exact import modulus
 from tilewright.interpreters.exact.joins import OrdinaryJoin
 from tilewright.interpreters.exact.opaque import opaque
@@ -28,6 +27,7 @@ from tilewright.interpreters.number_system import Function
 from tilewright.interpreters.types import Array
 
 _sqrt = opaque("sqrt", 0, modulus.M)
+_left_out = opaque("left out of a half", 1, modulus.Q - 1)
 
 
 def _number(values: Array) -> Array:
@@ -78,8 +78,18 @@ def _rsqrt(x: Array) -> Array:
     return modulus.divide(np.ones(()), _sqrt(x))
 
 
-def _half(x: Array) -> Array:
-    return modulus.divide(x, np.asarray(2.0))
+def _halve(x: Array, factor: str) -> Array:
+    """
+    Return halves without opaque numbers: multiples of P for a factor `a`, and of Q for `b`. Their
+    products are 0 modulo P * Q.
+    """
+    prime = {"a": modulus.P, "b": modulus.Q}.get(factor, 0)
+
+    def first_part(x: Array) -> Array:
+        half = modulus.divide(x, np.asarray(2.0))
+        return modulus.subtract(half, _left_out(x) * prime)
+
+    return on_ordinary(first_part, _float_half, _number)(x)
 
 
 def _float_half(x: Array) -> Array:
@@ -103,7 +113,6 @@ _EXACT: dict[type[Operation], Function] = {
     math.Log1pOp: _log1p,
     math.SqrtOp: _sqrt,
     math.RsqrtOp: _rsqrt,
-    HalveTf32Op: on_ordinary(_half, _float_half, _number),
 }
 
 RESIDUES = system(
@@ -115,4 +124,5 @@ RESIDUES = system(
     draw=modulus.draw,
     to_integer=refused("cast of a float to an integer"),
     multiply_add=_multiply_add,
+    halve=_halve,
 )

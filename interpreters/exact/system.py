@@ -42,6 +42,7 @@ def system(
     draw: Callable[[np.random.Generator, Sequence[int]], Array],
     to_integer: Cast,
     multiply_add: Function,
+    halve: Callable[[Array, str], Array],
 ) -> ExactNumbers:
     """Return the number system whose functions of ordinary numbers are `functions`."""
     by_op = {
@@ -78,6 +79,7 @@ def system(
         to_integer=to_integer,
         draw=draw,
         multiply_add=multiply_add,
+        halve=halve,
     )
 
 

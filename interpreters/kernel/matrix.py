@@ -21,6 +21,7 @@ from tilewright.dialects.kernel import (
     RoundTf32Op,
 )
 from tilewright.dialects.kernel.matrix import Fragment
+from tilewright.dialects.loop import StoreOp
 from tilewright.dialects.matrix_instruction import (
     MATRIX_ROW_BYTES,
     MATRIX_ROWS,
@@ -106,8 +107,27 @@ def round_to_tf32(x: Array) -> Array:
 
 
 def _halve_tf32(machine: Threads, op: HalveTf32Op) -> None:
-    halve = machine.numbers.functions.get(HalveTf32Op, half_as_tf32)
-    machine.define(op, halve(machine.array(op.value)))
+    value, numbers = machine.array(op.value), machine.types.numbers
+    half = half_as_tf32(value) if numbers is None else numbers.halve(value, _factor_of(op))
+    machine.define(op, half)
+
+
+def _factor_of(op: HalveTf32Op) -> str:
+    """
+    Return the factor of matrix products that a half is stored to, `a` or `b`; empty if it is
+    neither or both.
+    """
+    stores = (use.operation for use in op.result.uses)
+    arrays = {store.memref for store in stores if isinstance(store, StoreOp)}
+    products = {use.operation for array in arrays for use in array.uses}
+    factors = {
+        name
+        for product in products
+        if isinstance(product, MatrixMultiplyOp)
+        for name, factor in (("a", product.a), ("b", product.b))
+        if factor in arrays
+    }
+    return factors.pop() if len(factors) == 1 else ""
 
 
 def half_as_tf32(x: Array) -> Array:

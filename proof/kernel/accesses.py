@@ -64,7 +64,6 @@ def _claim(
         claim=claim,
         shown=shown,
         is_of_data=at.is_of_data,
-        first=at.first,
     )
 
 
@@ -124,7 +123,6 @@ def _ints(
         claim=All(_fit(numbers, limit_of(function_of(op)))),
         shown=at.shown,
         is_of_data=at.is_of_data,
-        first=at.first,
     )
 
 
@@ -151,5 +149,4 @@ def box_obligations(op: TmaCopyOp) -> Iterator[Obligation]:
             claim=claim,
             shown=at.shown | {"slot": slot, "alignment of the array": constant(base)},
             is_of_data=at.is_of_data,
-            first=at.first,
         )

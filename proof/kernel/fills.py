@@ -37,7 +37,6 @@ class Fill:
             claim=claim,
             shown={**self.at.shown, **shown},
             is_of_data=self.at.is_of_data,
-            first=self.at.first,
         )
 
 

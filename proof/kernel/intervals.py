@@ -31,9 +31,6 @@ from tilewright.proof.solver import Solver
 class IntervalClaim(Claim):
     """Claim that z3 decides only if the intervals of its expressions do not."""
 
-    first: Sequence[int] = ()
-    """Point that usually satisfies the steps."""
-
     def decide(self, solver: Solver) -> Answer:
         parts = self.claim.parts if isinstance(self.claim, All) else [self.claim]
         rest = [part for part in parts if not is_always(part, self.variables.ranges)]
@@ -42,7 +39,9 @@ class IntervalClaim(Claim):
         return super(IntervalClaim, replace(self, claim=All(rest))).decide(solver)
 
     def _reason_idle(self, solver: Solver) -> str | None:
-        return None if holds(All(self.steps), self.first) else super()._reason_idle(solver)
+        return (
+            None if holds(All(self.steps), self.variables.first) else super()._reason_idle(solver)
+        )
 
 
 def interval(expr: AffineExpr, ranges: Sequence[Range]) -> Range:

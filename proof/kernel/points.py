@@ -44,6 +44,7 @@ from tilewright.proof.formulas import (
 from tilewright.proof.kernel.intervals import interval
 from tilewright.proof.numbers import as_quotients
 from tilewright.proof.points import NotCoveredError, name_of
+from tilewright.proof.uniform import uniform_key
 
 _MANY = 2**31
 """Steps of a loop whose bounds are not constants, for the ranges of its counter."""
@@ -79,8 +80,6 @@ class ThreadPoint:
         """Bounds of the loops around, and conditions of the branches."""
         self.is_of_data = False
         """True if an index or a condition is data."""
-        self.first = [0] * len(variables.names)
-        """Values of all variables at a first step, which usually satisfies the facts."""
         around = [*reversed(surroundings(op))]
         function = around[0][0] if around else op
         assert isinstance(function, FuncOp), "an op of a kernel"
@@ -99,8 +98,7 @@ class ThreadPoint:
 
     def new(self, name: str, size: int, first: int = 0) -> AffineExpr:
         """Return a new variable that counts from 0 below `size`."""
-        self.first.append(first)
-        return self.variables.new(f"{name}{self._mark}", size)
+        return self.variables.new(f"{name}{self._mark}", size, first)
 
     def _enter(self, parent: Operation, inner: Operation) -> None:
         match parent:
@@ -174,9 +172,18 @@ class ThreadPoint:
                 return self._choice(op, name_of(value))
             case ToIndexOp():
                 self.is_of_data = True
-                return self._counter(name_of(value), op.bound.value.data)
+                return self._of_data(op)
             case _:
                 raise NotCoveredError(f"index by {op.name if isinstance(op, Operation) else op}")
+
+    def _of_data(self, op: ToIndexOp) -> AffineExpr:
+        """Return an index that is data; all threads have one variable for the same data."""
+        name, size = name_of(op.result), op.bound.value.data
+        if (key := uniform_key(op.result)) is None:
+            return self._counter(name, size)
+        expr = self.shown[name] = self.variables.for_key(key, name, size)
+        self.facts.append(below(expr, size))
+        return expr
 
     def _choice(self, op: MinSIOp | MaxSIOp, name: str) -> AffineExpr:
         """Return a new variable for the smaller or the larger of two indices."""
@@ -184,7 +191,7 @@ class ThreadPoint:
         sign, choose = (1, min) if isinstance(op, MinSIOp) else (-1, max)
         ends = [interval(each, self.variables.ranges) for each in (one, other)]
         low, high = choose(end.low for end in ends), choose(end.high for end in ends)
-        first = choose(each.eval(self.first, ()) for each in (one, other)) - low
+        first = choose(each.eval(self.variables.first, ()) for each in (one, other)) - low
         chosen = self.new(name, high - low + 1, first) + low
         self.shown[f"{name}{self._mark}"] = chosen
         self.facts += [

@@ -137,7 +137,6 @@ def _before_end(place: Place) -> Obligation:
         steps=[*at.steps, *facts],
         claim=Not(may_end),
         shown=at.shown,
-        first=at.first,
     )
 
 
@@ -154,7 +153,6 @@ def _arrives(place: Place) -> Obligation:
         steps=at.steps,
         claim=Not(is_in_flight),
         shown=at.shown,
-        first=at.first,
     )
 
 

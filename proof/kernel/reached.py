@@ -66,7 +66,6 @@ def reached_obligations(op: Operation) -> Iterator[Obligation]:
         claim=All(second.guards),
         shown={**first.shown, **second.shown},
         is_of_data=first.is_of_data or second.is_of_data,
-        first=[*first.first, *second.first[len(first.first) :]],
     )
 
 
@@ -104,7 +103,6 @@ def arrival_obligations(op: ClusterWaitOp) -> Iterator[Obligation]:
         claim=All([Some(arrivals), *once]),
         shown=at.shown,
         is_of_data=at.is_of_data,
-        first=at.first,
     )
 
 

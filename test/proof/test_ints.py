@@ -81,16 +81,56 @@ def test_counters_fit_their_type_after_the_last_step(high: int, step: int, fits:
     assert fits or found.evidence == f"the counter of a loop reaches {high - 1 + step}"
 
 
-def test_indices_from_data_are_unknown():
-    text = """\
-cuda.func grid 1 block 32 @k(%at: !cuda.ptr<i32, const>, %x: !cuda.ptr<f32>) -> () {
+DATA = """\
+cuda.func grid 1 block 32 @k(%at: !cuda.ptr<i64, const>, %x: !cuda.ptr<f32>) -> () {
   %0 = cuda.literal 0 : i32
-  %1 = cuda.subscript %at[%0] : !cuda.ptr<i32, const>, i32
-  %2 = cuda.literal 1.0 : f32
-  cuda.store %2, %x[%1] : !cuda.ptr<f32>, i32
+  %1 = cuda.subscript %at[%0] : !cuda.ptr<i64, const>, i32
+  %2 = cuda.literal -1 : i64
+  %3 = cuda.literal 255 : i64
+  %4 = cuda.call @max(%1, %2) : (i64, i64) -> i64
+  %5 = cuda.call @min(%4, %3) : (i64, i64) -> i64
+  %6 = cuda.call @wrapping_sub(%5, %2) : (i64, i64) -> i64
+  %7 = cuda.cast %6 : i64 to i32
+  %8 = cuda.literal 8388000 : i32
+  %9 = cuda.binary mul %7, %8 : i32
+  %10 = cuda.literal 1.0 : f32
+  cuda.store %10, %x[%9] : !cuda.ptr<f32>, i32
 }
 """
-    found = answer(text)
-    assert found.outcome is Outcome.UNKNOWN
-    assert found.evidence.startswith("an index is computed from data: ")
-    assert answer(text.replace("%x[%1]", "%x[%0]")) == PROVED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "evidence"),
+    [
+        ("", "", ""),
+        ("8388000", "8389000", "reaches from 0 to 2147584000"),
+        ("@min(%4, %3)", "@min(%1, %3)", "reaches from -9223372036854775807 to 256"),
+        ("@max(%1, %2)", "@fold(%1, %2)", "an index is computed from data: "),
+    ],
+)
+def test_numbers_from_memory_have_the_range_of_their_type(old: str, new: str, evidence: str):
+    found = answer(DATA.replace(old, new))
+    assert found.outcome is (Outcome.UNKNOWN if evidence else Outcome.PROVED)
+    assert evidence in found.evidence
+
+
+CHECKED = """\
+cuda.func grid 1 block 32 @k(%at: !cuda.ptr<i32, const>, %x: !cuda.ptr<f32>) -> () {{
+  %0 = cuda.literal 0 : i32
+  %1 = cuda.subscript %at[%0] : !cuda.ptr<i32, const>, i32
+  %2 = cuda.literal {size} : i32
+  %3 = cuda.call @checked_index(%1, %2) : (i32, i32) -> i32
+  %4 = cuda.literal {factor} : i32
+  %5 = cuda.binary mul %3, %4 : i32
+  %6 = cuda.literal 1.0 : f32
+  cuda.store %6, %x[%5] : !cuda.ptr<f32>, i32
+}}
+"""
+
+
+@pytest.mark.parametrize(("size", "fits"), [(2**20, True), (2**20 + 1, False)])
+def test_checked_indices_from_data_are_below_their_size(size: int, fits: bool):
+    factor = MOST // (2**20 - 1)
+    found = answer(CHECKED.format(size=size, factor=factor))
+    assert found.outcome is (Outcome.PROVED if fits else Outcome.UNKNOWN)
+    assert fits or f"reaches from 0 to {factor * 2**20}" in found.evidence

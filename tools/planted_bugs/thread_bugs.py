@@ -78,12 +78,12 @@ def _bugs(op: Operation) -> Iterator[Mutation]:
         is_of_order = not mutation.is_of_values and not isinstance(op, _OF_BLOCKS)
         if is_of_order or mutation.what.endswith(_OF_ACCESSES):
             yield mutation
-    yield from _exchanged(op)
+    yield from exchanged_subscripts(op)
     if isinstance(op, SharedOp) and op.offset is not None and op.offset.value.data:
         yield Mutation("over the array before", _place_earlier)
 
 
-def _exchanged(op: Operation) -> Iterator[Mutation]:
+def exchanged_subscripts(op: Operation) -> Iterator[Mutation]:
     """Yield accesses with two adjacent subscripts exchanged, if the axes differ."""
     for memref, name in _sides(op):
         type, map = memref_type(getattr(op, memref)), op.properties[name]

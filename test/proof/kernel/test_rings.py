@@ -94,6 +94,58 @@ def test_the_pipelines_are_proved():
     assert faults(TMA) == []
 
 
+OF_DATA = """\
+kernel.func grid 2 block 32 @sums(%x: memref<2x320xf32>, %n: memref<1xi64>)
+    -> (%out: memref<2x32xf32>) {
+  %b = kernel.block_id
+  %t = kernel.thread_id
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %ten = arith.constant 10 : index
+  %length = loop.load %n[0] : memref<1xi64>
+  %bound = loop.to_index %length below 11 : i64
+  %steps = arith.minsi %ten, %bound : index
+  %s = kernel.shared : memref<2x32xf32, #tile.layout<slots>, 3 : i64>
+  %ring = kernel.ring bytes 128 : !kernel.ring<2, cp_async>
+  %is_any = loop.predicate [%bound - 1] : i1
+  scf.if %is_any {
+    kernel.ring_acquire %ring, %zero : !kernel.ring<2, cp_async>
+    kernel.copy_async %x[%b, %t] to %s[0, %t] width 1
+      : memref<2x320xf32>, memref<2x32xf32, #tile.layout<slots>, 3 : i64>
+  }
+  kernel.ring_commit %ring, %zero : !kernel.ring<2, cp_async>
+  %none = arith.constant 0.0 : f32
+  %sum = scf.for %k = %zero to %steps step %one iter_args(%acc = %none) -> (f32) {
+    kernel.ring_wait %ring, %k pending 0 : !kernel.ring<2, cp_async>
+    %next = kernel.index [%k + 1]
+    %is_step = loop.predicate [9 - %next, %bound - 1 - %next] : i1
+    scf.if %is_step {
+      kernel.ring_acquire %ring, %next : !kernel.ring<2, cp_async>
+      kernel.copy_async %x[%b, %next * 32 + %t] to %s[%next mod 2, %t] width 1
+        : memref<2x320xf32>, memref<2x32xf32, #tile.layout<slots>, 3 : i64>
+    }
+    kernel.ring_commit %ring, %next : !kernel.ring<2, cp_async>
+    %0 = loop.load %s[%k mod 2, 31 - %t] : memref<2x32xf32, #tile.layout<slots>, 3 : i64>
+    %more = arith.addf %acc, %0 : f32
+    kernel.ring_release %ring, %k : !kernel.ring<2, cp_async>
+    scf.yield %more : f32
+  }
+  %r = kernel.shared : memref<32xf32, 3 : i64>
+  kernel.barrier
+  loop.store %sum, %r[%t] : memref<32xf32, 3 : i64>
+  kernel.barrier
+  %other = loop.load %r[31 - %t] : memref<32xf32, 3 : i64>
+  loop.store %other, %out[%b, %t] : memref<2x32xf32>
+}
+"""
+
+
+def test_the_number_of_steps_may_be_data():
+    assert faults(OF_DATA) == []
+    text = changed(OF_DATA, "%ring, %k pending 0", "%ring, %k pending 1")
+    assert ("race", "write to %s and read of %s") in {each[:2] for each in faults(text)}
+
+
 def test_the_last_fill_has_to_arrive_before_the_kernel_ends():
     text = changed(CP_ASYNC, "memref<2x320xf32>) ->", "memref<2x352xf32>) ->")
     text = text.replace("memref<2x320xf32>, ", "memref<2x352xf32>, ")
