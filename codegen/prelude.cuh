@@ -421,7 +421,8 @@ __device__ __forceinline__ void group_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
 
-// Until at most so many of the warpgroup's latest groups are under way.
+// Until at most so many of the warpgroup's latest groups are under way. Sums are no operands: the
+// simulator finds it if a compiler reads them before.
 template <int pending>
 __device__ __forceinline__ void group_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(pending) : "memory");

@@ -11,7 +11,13 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.axes import AxesOp, range_of_value
-from tilewright.dialects.kernel import FuncOp, LoadMatrixOp, MatrixMultiplyOp, TmaCopyOp
+from tilewright.dialects.kernel import (
+    FuncOp,
+    GroupMultiplyOp,
+    LoadMatrixOp,
+    MatrixMultiplyOp,
+    TmaCopyOp,
+)
 from tilewright.dialects.kernel.copy import CopyingOp
 from tilewright.dialects.loop import LaunchOp
 
@@ -45,7 +51,7 @@ def _op_operations(op: Operation, *callers: Operation) -> int:
         return op.width.value.data
     if isinstance(op, LoadMatrixOp):
         return op.target_elements
-    if isinstance(op, MatrixMultiplyOp):
+    if isinstance(op, MatrixMultiplyOp | GroupMultiplyOp):
         return 2 * op.products
     if isinstance(op, TmaCopyOp):
         return -(-prod(op.box.get_values()) // _threads_around(op))

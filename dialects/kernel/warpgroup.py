@@ -240,6 +240,11 @@ class GroupMultiplyOp(FormedOp, SegmentedOp):
         """Steps of K in a multiplication."""
         return self.instruction.data.fragments.k
 
+    @property
+    def products(self) -> int:
+        """Number of products of two elements per thread."""
+        return GROUP_ROWS * self.columns.value.data * self.k // GROUP_THREADS
+
     def factors(self) -> Iterator[GroupFactor]:
         """Yield A and B."""
         a, b = (GROUP_ROWS, self.k), (self.columns.value.data, self.k)

@@ -28,6 +28,7 @@ then lie next to each other, and slabs are swizzled, so that a descriptor can na
 The default is in `passes/tile/taste/tensor_core.py`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -105,7 +106,7 @@ class TensorCorePass(SchedulingPass, RewritePattern):
         names = [str(each) for each in _instructions(innermost(launch))]
         if self.instr not in names:
             known = " or ".join(names) or "none"
-            return f"instructions for its types: {known}; not {self.instr}"
+            return f"instructions for its types: {known}; not {self.instr}{_hint(self.instr)}"
         if self.instruction.is_grouped and not self.gpu.has_warpgroups:
             return f"{self.target} has no instructions of warpgroups (sm_90a)"
         with arranged(launch, grouped=self.instruction.is_grouped) as new:
@@ -154,6 +155,12 @@ def _mask_slabs(op: loop.ReduceOp, rewriter: PatternRewriter) -> None:
         old = stage.yield_op
         rewriter.replace(old, loop.YieldOp(old.values, conjunction([old.where, mask])))
     rewriter.replace(op.yield_op, loop.YieldOp(op.yield_op.values))
+
+
+def _hint(name: str | None) -> str:
+    """Return a hint for a name that PTX has for an instruction of warpgroups, or nothing."""
+    named = re.fullmatch(r"m64n\d+(k16_b?f16)", name or "")
+    return f" (write m64nN{named[1]}; N follows from the tile)" if named else ""
 
 
 def _products(op: loop.ReduceOp, instruction: MatrixInstruction) -> Sequence[object] | str:

@@ -71,7 +71,6 @@ def _uniform(op: GroupMultiplyOp, factor: GroupFactor) -> Obligation:
         claim=All([IsZero(one - other) for one, other in pairs]),
         shown={**first.shown, **second.shown},
         is_of_data=first.is_of_data or second.is_of_data,
-        first=[*first.first, *second.first[len(first.first) :]],
     )
 
 
@@ -89,7 +88,6 @@ def _aligned(op: GroupMultiplyOp, factor: GroupFactor) -> Obligation:
         claim=All([IsZero(subscripts[axis] % multiple) for axis, multiple in multiples]),
         shown=at.shown | {f"subscript {n}": expr for n, expr in enumerate(subscripts)},
         is_of_data=at.is_of_data,
-        first=at.first,
     )
 
 

@@ -41,6 +41,6 @@ def test_sizes_of_the_hardware():
     assert failures(padded) == [
         (
             *("box", "box of slab %as in hardware", Outcome.REFUTED),
-            "a box is stored in its own order and without padding",
+            "a box is stored without padding",
         )
     ]

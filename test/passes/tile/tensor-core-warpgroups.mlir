@@ -2,6 +2,7 @@
 // RUN: opt-tool %s -p 'tensor-core,double-buffer{depth=3},tma-copy{slabs=as,bs},split-inner-for-swizzle,pad-smem,pipeline-k-outer{lookahead=2}' --remarks --check=each 2>&1 | filecheck %s --check-prefix=RING
 // RUN: opt-tool %s -p 'tensor-core{instr=m16n8k16_bf16},to-kernel' | filecheck %s --check-prefix=WARPS
 // RUN: opt-tool %s -p 'tensor-core,to-kernel' --check=each | filecheck %s --check-prefix=KERNEL
+// RUN: not opt-tool %s -p 'tensor-core{instr=m64n128k16_bf16}' 2>&1 | filecheck %s --check-prefix=NAME
 // RUN: not opt-tool %s -p 'tensor-core{instr=m64nNk16_bf16 target=sm_80}' 2>&1 | filecheck %s --check-prefix=TARGET
 
 // a @ b: warps have all columns of the block, so warpgroups multiply. The pass swizzles the slabs, as
@@ -32,6 +33,7 @@
 // KERNEL-NEXT: kernel.group_wait 0
 //
 // TARGET: cannot do 'tensor-core{instr=m64nNk16_bf16}' in @mm: sm_80 has no instructions of warpgroups (sm_90a)
+// NAME: not m64n128k16_bf16 (write m64nNk16_bf16; N follows from the tile)
 loop.kernel @mm(%a: memref<70x24xbf16> {plan.align = 16 : i64}, %b: memref<24x16xbf16> {plan.align = 16 : i64}) -> (%out: memref<70x16xf32>) {
   tile.launch (%bm = block 2 m, %tm = thread 32 m, %tn = thread 4 n, %vm = register 2 m, %vn = register 4 n) {
     %acc = loop.reduce %ko in 2 with add {
