@@ -53,7 +53,13 @@ def term_numbers(terms: Terms) -> ExactNumbers:
         to_integer=FLOATS.casts[arith.FPToSIOp],
         draw=lambda rng, shape: rng.standard_normal(tuple(shape)),
         multiply_add=partial(_multiply_add, add, multiply),
+        halve=_halve,
     )
+
+
+def _halve(values: Array, factor: str) -> Array:
+    """Return exact halves, so that the second parts are 0."""
+    return values / 2
 
 
 def _named(terms: Terms, name: str, function: Function) -> Function:
