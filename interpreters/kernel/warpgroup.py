@@ -235,7 +235,7 @@ def _arriving(machine: Threads, op: Operation) -> Array:
     by_nest = machine.arriving_warps(op, "op")
     warps: Array = np.any(by_nest.reshape(-1, *by_nest.shape[-2:]), axis=0)
     by_group = warps.reshape(len(warps), -1, GROUP_WARPS)
-    some: Array = by_group.any(axis=-1)
+    some: Array = np.any(by_group, axis=-1)
     if (some & ~by_group.all(axis=-1)).any():
         raise fail(
             op,
