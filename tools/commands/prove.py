@@ -13,6 +13,7 @@ from rich.console import Console
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.codegen.gpu import target_for
+from tilewright.dialects.origin import place_of
 from tilewright.errors import UsageError, counted
 from tilewright.passes.driver.levels import Level, level_of
 from tilewright.passes.rewriting.launching import with_main
@@ -106,8 +107,10 @@ def _not_covered(certificate: Certificate) -> str:
 
 
 def _error(kernel: str, obligation: Obligation, answer: Answer) -> str:
-    """Return the message for an obligation that is not proved: its op, and its evidence."""
-    head = f"error: @{kernel}: {obligation.kind} of {obligation.subject} {answer.outcome}"
+    """Return the message for an obligation that is not proved: its place, op and evidence."""
+    place = place_of(obligation.op)
+    where = f"{place}: " if place else ""
+    head = f"{where}error: @{kernel}: {obligation.kind} of {obligation.subject} {answer.outcome}"
     hint = ["--json has the obligation as SMT-LIB text"] if answer.script else []
     lines = [text_of(obligation.op), answer.evidence, *hint]
     return "\n".join([head, *(f"  {line}" for line in lines)])

@@ -76,6 +76,9 @@ ORDINARY = (
     Draw("for positive floats", 2, floats="positive"),
     Draw("for large floats", 3, floats="large"),
 )
+MODERATE = tuple(draw for draw in ORDINARY if draw.floats != "large")
+"""Ordinary floats whose functions do not overflow."""
+
 SPECIAL = tuple(
     Draw("for NaN, infinities and zeros", 4 + n, floats="special", integers="bounds")
     for n in range(_ROUNDS)

@@ -23,7 +23,7 @@ from tilewright.interpreters.host import interpret_fitting
 from tilewright.interpreters.types import Array
 from tilewright.tools.rules.closeness import where_before_is_finite, worst_element
 from tilewright.tools.rules.contents import Contents
-from tilewright.tools.rules.inputs import EXTREME, ORDINARY, SPECIAL, Draw, rounds
+from tilewright.tools.rules.inputs import EXTREME, MODERATE, ORDINARY, SPECIAL, Draw, rounds
 
 MAX_WORK = 1 << 20
 """Limit of the scalar operations of a program in which a match is judged."""
@@ -113,7 +113,7 @@ class _Sides:
         if self.real and contents.has_infinities:
             return None
         exact = self._exact_difference(contents)
-        for draw in ORDINARY:
+        for draw in MODERATE if self.real else ORDINARY:
             if (found := self._difference(draw, contents)) is not None:
                 return found
         if exact is not None:

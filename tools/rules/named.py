@@ -24,9 +24,15 @@ def rules_named(text: str) -> list[Rule]:
     module = _of_file(place) if place.endswith(".py") else _of_package(place)
     if name:
         return [rule_of(name, _instance(_found(module, place, name), f"{place}:{name}"))]
-    rules = [*_defined(module)]
-    if not rules:
+    found = dict(_patterns(module))
+    rules = [rule_of(n, each) for n, each in found.items() if isinstance(each, RewritePattern)]
+    left_out = [each for each in found.values() if isinstance(each, UsageError)]
+    if not found:
         raise UsageError(f"'{place}' defines no RewritePattern")
+    if not rules:
+        raise left_out[0]
+    for err in left_out:
+        print(f"warning: {err}; it is left out", file=sys.stderr)
     return rules
 
 
@@ -93,11 +99,14 @@ def _instance(found: Any, place: str) -> RewritePattern:
         raise UsageError(f"'{place}' needs arguments: {err}", remedy=remedy) from err
 
 
-def _defined(module: ModuleType) -> Iterator[Rule]:
-    """Yield the rules of the patterns that a module defines, in their order."""
+def _patterns(module: ModuleType) -> Iterator[tuple[str, RewritePattern | UsageError]]:
+    """Yield the patterns that a module defines, or the errors in their place, by name."""
     for name, value in vars(module).items():
         if not _is_pattern(value) or name.startswith("_"):
             continue
         if isinstance(value, type) and value.__module__ != module.__name__:
             continue
-        yield rule_of(name, _instance(value, f"{module.__name__}:{name}"))
+        try:
+            yield name, _instance(value, name)
+        except UsageError as err:
+            yield name, err

@@ -39,7 +39,7 @@ def test_a_refutation_has_its_op_and_a_point(tilewright: Tilewright, tmp_path: P
     code, out, err = tilewright("prove", "wrong.mlir", "--json", "proof.json")
     assert (code, out.splitlines()[2:]) == (1, ["", "0 of 1 kernel proved"])
     assert err.splitlines() == [
-        "error: @copy: bounds of load from %x refuted",
+        "wrong.mlir:3:5: error: @copy: bounds of load from %x refuted",
         "  %0 = loop.load %x[%b * 4 + %t] where [35 - %b * 4 - %t] : memref<33xf32>",
         "  %b = 8, %t = 1, subscript 0 = 33",
         "wrote proof.json",
@@ -108,7 +108,7 @@ def test_a_file_of_kernel_ir_is_proved(tilewright: Tilewright, tmp_path: Path):
     assert (code, err.splitlines()) == (
         1,
         [
-            "error: @reverse: race of write to %row and read of %row refuted",
+            "wrong.mlir:9:3: error: @reverse: race of write to %row and read of %row refuted",
             "  %0 = loop.load %row[63 - %t] : memref<64xf32, 3 : i64>",
             "  %block = 0, %thread = 31, %thread' = 32, subscript 0 = 31",
         ],

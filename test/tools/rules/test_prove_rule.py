@@ -201,3 +201,13 @@ def test_a_rule_of_pdl_is_right_for_integers(rules: str, capsys: pytest.CaptureF
 def test_text_that_is_no_pdl_is_an_error(errors: Errors, text: str, error: str):
     Path("rule.mlir").write_text(text)
     assert errors("--pdl", "rule.mlir").startswith(error)
+
+
+def test_patterns_that_need_arguments_are_left_out(
+    rules: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["prove-rule", rules])
+    out, err = capsys.readouterr()
+    assert "Raises" in out
+    assert err.startswith("warning: 'NeedsANumber' needs arguments: ")
+    assert "it is left out\n" in err
