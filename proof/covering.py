@@ -20,6 +20,7 @@ from tilewright.proof.formulas import (
     All,
     Formula,
     IsZero,
+    NonNegative,
     Not,
     Some,
     Variables,
@@ -102,10 +103,12 @@ class Covering(Obligation):
         ends = ([ranges[at].low for at in way.axes], [ranges[at].high for at in way.axes])
         return [self._guess(way, steps) for steps in ends]
 
-    def _guess(self, way: Way, others: Sequence[int]) -> Formula:
+    def _guess(
+        self, way: Way, others: Sequence[int], bounded: Sequence[AffineExpr] = ()
+    ) -> Formula:
         """Return the condition that the step read from the element fills it."""
         ranges = self.variables.ranges
-        read = digits(way.subscripts, self.element, self.shape, ranges, way.axes)
+        read = digits(way.subscripts, self.element, self.shape, ranges, way.axes, bounded)
         steps = zip(way.axes, map(constant, others), strict=True)
         return self._with_steps(way, {at: read.get(at, other) for at, other in steps})
 
@@ -129,5 +132,11 @@ class Covering(Obligation):
                 return (), found.reason
             if found.values is not None:
                 steps = [found.values[at] for at in way.axes]
-                return (self._guess(way, steps), self._at_step(way, steps)), ""
+                guesses = [self._guess(way, steps, bounded) for bounded in ((), _bounded(way))]
+                return [*guesses, self._at_step(way, steps)], ""
         return (), ""
+
+
+def _bounded(way: Way) -> Sequence[AffineExpr]:
+    """Return the sums for which a condition of the way gives a highest value."""
+    return [constant(0) - each.expr for each in way.conditions if isinstance(each, NonNegative)]

@@ -10,6 +10,10 @@ subscript then gives digits of the axis:
 
     %bm floordiv 4 = e, %bm mod 4 * 64 + %tm = f   ->   %bm = e * 4 + f floordiv 64, %tm = f mod 64
 
+Variables whose sum has a bound of its own are one digit, which is read further:
+
+    %r * 8 + %i * 7 + %l = e where [6 - %r * 8 - %l]   ->   %i = e floordiv 7, %r * 8 + %l = e mod 7
+
 The result is a guess, which the solver checks: a wrong guess costs a proof, and nothing more.
 """
 
@@ -40,11 +44,13 @@ def digits(
     shape: Sequence[int],
     ranges: Sequence[Range],
     axes: Sequence[int],
+    bounded: Sequence[AffineExpr] = (),
 ) -> Mapping[int, AffineExpr]:
     """
     Return the variables `axes` in `subscripts` as expressions of `element` and of all other
-    variables, as far as they can be read.
+    variables, as far as they can be read. Sums in `bounded` are digits.
     """
+    sums = [sum_of(expr, ranges) for expr in bounded]
     found = _Read({}, {})
     for members in groups(subscripts, {*axes}):
         sizes = [shape[at] for at in members]
@@ -53,9 +59,19 @@ def digits(
         if not any(_exceeds(number, size, ranges) for number, size in inner):
             numbers, rests = [linearize(numbers, sizes)], [linearize(rests, sizes)]
         for number, rest in zip(numbers, rests, strict=True):
-            _read(sum_of(number, ranges), rest, ranges, {*axes}, found)
+            digit_sum = _with_digits(sum_of(number, ranges), sums)
+            _read(digit_sum, rest, ranges, {*axes}, found)
     parts = {axis: _joined(digits) for axis, digits in found.parts.items()}
     return {**parts, **found.whole}
+
+
+def _with_digits(number: Sum, sums: Sequence[Sum]) -> Sum:
+    """Return `number` with the first of `sums` that is a part of it as one of its terms."""
+    for each in sums:
+        if len(each.terms) > 1 and each.terms.items() < number.terms.items():
+            others = {atom: at for atom, at in number.terms.items() if atom not in each.terms}
+            return Sum({**others, Sum(each.terms).expr(): 1}, number.constant)
+    return number
 
 
 def _exceeds(number: AffineExpr, size: int, ranges: Ranges) -> bool:
@@ -115,6 +131,8 @@ def _assign(
             AffineBinaryOpKind.FloorDiv, AffineDimExpr(position), AffineConstantExpr(divisor)
         ):
             found.parts.setdefault(position, {}).setdefault(divisor, value)
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Add):  # terms that are one digit together
+            _read(sum_of(atom, ranges), value, ranges, axes, found)
         case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, inner, AffineConstantExpr(divisor)):
             _read(sum_of(inner, ranges), value * divisor, ranges, axes, found)
         case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, AffineDimExpr(position), _):

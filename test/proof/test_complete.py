@@ -106,3 +106,19 @@ def test_blocks_that_reach_past_the_end_of_each_line():
     ((kind, _, outcome, evidence),) = failures(POSITIONS.format(blocks=15))
     assert (kind, outcome) == ("complete", Outcome.REFUTED)
     assert evidence.startswith("element 0 = 1, element 1 = 6, element 2 = 3")
+
+
+HEADS = """\
+loop.kernel @heads(%x: memref<280xf32>) -> (%out: memref<280xf32>) {{
+  tile.launch (%o = block 10, %i = block 4, %r = thread 2, %l = thread 8) {{
+    %0 = loop.load %x[%o * 28 + %r * 8 + %i * 7 + %l] where [{mask}] : memref<280xf32>
+    loop.store %0, %out[%o * 28 + %r * 8 + %i * 7 + %l] where [{mask}] : memref<280xf32>
+  }}
+}}
+"""
+
+
+def test_digits_that_a_mask_bounds_together():
+    assert failures(HEADS.format(mask="6 - %r * 8 - %l")) == []
+    found = failures(HEADS.format(mask="5 - %r * 8 - %l"))
+    assert {kind: outcome for kind, _, outcome, _ in found}["complete"] is Outcome.REFUTED
