@@ -8,8 +8,8 @@ Joining of values across blocks, after each block has joined its own values.
                  barrier that ends the kernel once it has read the others' values. It stores its
                  results before it waits for the others: no block waits for another's stores.
     last_block   each block leaves its values in global memory and arrives at a counter. The last
-                 block reads the values of all, always in the same order, and goes on alone. If a
-                 value is the same in all threads of a block, each thread reads the values of some
+                 block reads the values of all, always in the same order, and goes on alone. If all
+                 threads of a block have joined to one value, each thread reads the values of some
                  blocks, and the threads join them.
     atomic       the output starts as the identity; each block joins its values into it.
 """
@@ -214,7 +214,7 @@ class JoiningBlocks:
         self.rest.enter_context(self.emit.branch(self.emit.value(arrive, "last")))
         self.is_alone = True
 
-        if all(layout.is_single for layout in partials.layouts):
+        if self._can_join_by_threads(partials):
             self._join_by_threads(partials, room)
             return
 
@@ -224,6 +224,12 @@ class JoiningBlocks:
         values = sum(layout.num_values for layout in partials.layouts)
         unroll = blocks * values <= _UNROLLED
         partials.end(self.emit.loop(blocks, partials.begin(), step, "r", unroll=unroll))
+
+    def _can_join_by_threads(self, partials: AllPartials) -> bool:
+        """True if each block has one value, which every thread holds, and all threads join."""
+        threads = {axis.value for axis in self.threads if axis.extent > 1}
+        joined = all(threads <= {*each.op.axes} for each in partials.partials)
+        return joined and all(layout.is_single for layout in partials.layouts)
 
     def _join_by_threads(self, partials: AllPartials, room: Sequence[Sequence[SSAValue]]) -> None:
         """

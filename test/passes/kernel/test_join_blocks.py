@@ -135,6 +135,24 @@ def is_partial(op: Operation) -> TypeGuard[loop.LoadOp]:
     return isinstance(op, loop.LoadOp) and (op.memref.name_hint or "").startswith("partials")
 
 
+# Four rows, or as many threads, that compute the same sum: not all threads of a block join.
+SAME = """
+loop.kernel @k(%x: memref<3x32xf32>) -> (%out: memref<4x32xf32>) {
+  tile.launch (%s = block 3, %r = thread 4, %t = thread 32) {
+    %0 = loop.load %x[%s, LOADED] : memref<3x32xf32>
+    %sum = tile.combine %0 across %s AXES with add join(last_block) : f32
+    loop.store %sum, %out[%r, %t] : memref<4x32xf32>
+  }
+}"""
+
+
+@pytest.mark.parametrize(("loaded", "axes"), [("%t", ", %t"), ("7", "")])
+def test_threads_that_hold_the_value_of_a_block_and_do_not_join(
+    loaded: str, axes: str, parse: Parse
+) -> None:
+    check(parse, SAME.replace("LOADED", loaded).replace(" AXES", axes), [random(3, 32)])
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("join", JOINS)
 def test_pairs(join: str, parse: Parse) -> None:
