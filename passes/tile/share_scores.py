@@ -42,8 +42,9 @@ With `slice`, the keys of a chunk are multiplied in slices: `%oc` is a sum of su
 rows, such as 1024 elements, are then staged a few keys at a time.
 
 A product is masked if its value may be NaN or infinite where the mask of the chunk fails. It needs
-no mask if the reduction has the flags `nnan` and `ninf`, or if the value is 0 there. Weights of
-values of a half type are rounded to this type if the reduction allows it (`weights`).
+no mask if the value is 0 there, nor for keys that a row leaves out if the reduction has the flags
+`nnan` and `ninf`. The flags say nothing of steps beyond the last key. Weights of values of a half
+type are rounded to this type if the reduction allows it (`weights`).
 """
 
 from collections.abc import Iterable

@@ -189,11 +189,15 @@ class SharedChunk:
     def _needed(self, mask: Access | None, value: SSAValue) -> Access | None:
         """
         Return the part of the mask under which a product of `value` counts: where it fails, the
-        weight is 0, but the value may be NaN. Finite values need no mask, nor do zeros.
+        weight is 0, but the value may be NaN. Zeros need no mask. Values that count as finite need
+        none at steps of the program, which a row leaves out, but beyond the last key.
         """
-        if mask is None or self.chunk.counts_as_finite:
+        if mask is None:
             return None
         exprs, operands = mask
+        if self.chunk.counts_as_finite:
+            rows = {at for at, operand in enumerate(operands) if operand == self.row}
+            exprs = [expr for expr in exprs if rows.isdisjoint(expr.used_dims())]
         return conjunction(
             ([expr], operands) for expr in exprs if not vanishes_beyond(value, ([expr], operands))
         )

@@ -148,3 +148,18 @@ def test_rows_whose_keys_are_all_hidden_are_zero(parse: Parse) -> None:
         found = interpreted(module, inputs)
         assert (found[:, :3] == 0).all()
         assert (found[:, 3:] != 0).all()
+
+
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_values_that_are_infinite_beyond_the_last_key(parse: Parse, is_causal: bool) -> None:
+    """The flags say that values are finite, but nothing of steps beyond the last key."""
+    sizes = SIZES[1]
+    text = kernel_text(sizes, is_causal=is_causal)
+    text = re.sub("%g = (loop.load.*)", r"%h = \1\n%g = arith.divf %one, %h : f32", text)
+    q, k, v = tensors(sizes)
+    module, v = parse(text), v.abs() + 0.5
+    expected = eager(q, k, 1 / v, is_causal=is_causal)
+    for step in steps(sizes):
+        run(module, step)
+        found = interpreted(module, [q, k, v]).double()
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5, msg=step)
