@@ -41,10 +41,10 @@ columns then divides both. Register axes count the columns and the keys of a thr
 With `slice`, the keys of a chunk are multiplied in slices: `%oc` is a sum of sums. Values of long
 rows, such as 1024 elements, are then staged a few keys at a time.
 
-A product is masked if its value may be NaN or infinite where the mask of the chunk fails. It needs
-no mask if the value is 0 there, nor for keys that a row leaves out if the reduction has the flags
-`nnan` and `ninf`. The flags say nothing of steps beyond the last key. Weights of values of a half
-type are rounded to this type if the reduction allows it (`weights`).
+A product is masked if its value may be NaN or infinite where the mask of the chunk fails. A value
+that is 0 there needs no mask. With the flags `nnan` and `ninf`, nor does a key that a row leaves
+out; the flags say nothing of steps beyond the last key. Weights of values of a half type are
+rounded to this type if the reduction allows it (`weights`).
 """
 
 from collections.abc import Iterable
