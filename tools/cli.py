@@ -104,7 +104,9 @@ def _run(argv: Sequence[str]) -> int:
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """Return the parsed `argv`; if it is empty, print the help and exit with an error."""
-    known = parser(argv[0] if argv and "_ARGCOMPLETE" not in os.environ else "")
+    # Other commands' parsers take time to build; only a shell that completes words needs them.
+    completes = "_ARGCOMPLETE" in os.environ
+    known = parser("" if completes or not argv else argv[0])
     complete(known, OF_TILEWRIGHT)
     if not argv:
         known.print_help(sys.stderr)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.codegen.simulator.descriptors import CHUNK
 from tilewright.codegen.simulator.findings import Findings, Kind
 from tilewright.codegen.simulator.geometry import Geometry
 from tilewright.codegen.simulator.lanes import Integers, Lanes
@@ -39,10 +40,6 @@ RANK_SHIFT = 24
 """
 Bit at which an address holds the rank of its block in the cluster, plus one; 0 is the own block.
 """
-
-
-_CHUNK = 16
-"""Bytes that tensor cores read together."""
 
 
 class StartedCopy(NamedTuple):
@@ -180,15 +177,15 @@ class SharedMemory:
 
     def chunks(self, offsets: Integers) -> NDArray[np.complex128]:
         """Return the 16 bytes at each offset within the batch, as one item."""
-        return self.block.items(_CHUNK)[offsets // _CHUNK]
+        return self.block.items(CHUNK)[offsets // CHUNK]
 
     def read_chunks(self, lanes: Integers, offsets: Integers, line: int) -> bool:
         """
         Check the reads of 16 bytes by tensor cores for lanes, at the `offsets` within the batch by
         (lane, chunk). Return false if some are outside of shared arrays, which is reported.
         """
-        within, access = offsets - self._base[lanes][:, None], Access(Mode.LOAD, _CHUNK, line)
-        low, high = int(within.min()), int(within.max()) + _CHUNK
+        within, access = offsets - self._base[lanes][:, None], Access(Mode.LOAD, CHUNK, line)
+        low, high = int(within.min()), int(within.max()) + CHUNK
         if not any(start <= low and high <= end for start, end in self.layout.ranges):
             self.out_of_bounds(int(lanes[0]), low, access)
             return False

@@ -23,7 +23,7 @@ from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.shared_memory import SharedMemory
 
 ROOT = "wgmma"
-_WARPS = 4
+GROUP_WARPS = 4
 """Warps of a warpgroup."""
 
 
@@ -119,7 +119,7 @@ class Warpgroups:
     def _compare(self, lane: int, doing: tuple[int, ...]) -> None:
         """Report a warp whose next multiplication is not the one of its warpgroup's other warps."""
         geometry, warp = self._geometry, lane // WARP
-        group = int(geometry.block_of[lane]), int(geometry.thread[lane]) // (_WARPS * WARP)
+        group = self._group_of(lane)
         number = self._number[warp]
         self._number[warp] += 1
         if self._doing.setdefault((*group, int(number)), doing) != doing:
@@ -128,6 +128,11 @@ class Warpgroups:
                 doing[0],
                 f"{geometry.name(lane)} multiplies other matrices than the rest of its warpgroup",
             )
+
+    def _group_of(self, lane: int) -> tuple[int, int]:
+        """Return the block and the warpgroup of a lane."""
+        geometry = self._geometry
+        return int(geometry.block_of[lane]), int(geometry.thread[lane]) // (GROUP_WARPS * WARP)
 
     def wait(self, lanes: Lanes, pending: int) -> None:
         """Finish the multiplications that are not of the latest `pending` groups."""
@@ -195,7 +200,7 @@ class Warpgroups:
             return
         for lane in np.unique(lanes.numbers() // WARP * WARP).tolist():
             geometry, number = self._geometry, int(self._number[lane // WARP])
-            group = int(geometry.block_of[lane]), int(geometry.thread[lane]) // (_WARPS * WARP)
+            group = self._group_of(lane)
             if (doing := self._doing.get((*group, number))) is not None:
                 self._findings.add(
                     Kind.MASK,

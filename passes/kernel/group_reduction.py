@@ -137,9 +137,8 @@ class GroupReductions:
             exprs.append(tile.replace_dims_and_symbols(dims, ()) if is_tile else dims[0])
             used += new
         for product, result in zip(products, op.results, strict=True):
-            factors = (self._factor(product.a, indices), self._factor(product.b, indices))
+            a, b = (self._factor(each, indices) for each in (product.a, product.b))
             sums = self.values.array(result), ([*exprs, _ZERO, _ZERO], used)
-            (a, b) = factors
             self.emit.op(GroupMultiplyOp(op.instruction, product.columns, *a, *b, *sums))
 
     def _factor(

@@ -28,12 +28,12 @@ from tilewright.codegen.simulator.operands import Immediate, Instruction, Operan
 from tilewright.codegen.simulator.register_uses import names
 from tilewright.codegen.simulator.registers import Values
 from tilewright.codegen.simulator.unit import Unit, unknown
-from tilewright.codegen.simulator.warpgroups import Reading
+from tilewright.codegen.simulator.warpgroups import GROUP_WARPS, Reading
 from tilewright.matrix_sums import multiply_add
 from tilewright.rounding import Float64
 
-_WARPS, _K = 4, 16
-_ROWS = _WARPS * M
+_K = 16
+_ROWS = GROUP_WARPS * M
 _FORM = re.compile(r"wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.(bf16|f16)\.\2")
 _FACTORS = {"bf16": BF16, "f16": F16}
 
@@ -108,8 +108,8 @@ class _Multiplication:
         if a is None or b is None:
             return
         first = lanes.numbers()[::WARP]
-        number = self.unit.geometry.thread[first] // WARP % _WARPS
-        of_warps = a.reshape(len(a), _WARPS, -1, a.shape[2])
+        number = self.unit.geometry.thread[first] // WARP % GROUP_WARPS
+        of_warps = a.reshape(len(a), GROUP_WARPS, -1, a.shape[2])
         a = of_warps[np.arange(len(a)), number]
         readings = self._readings(first, a, b)
         if readings is None:

@@ -86,14 +86,8 @@ def image_boxes_of(
     if all(boxes.width_for(m) is None for m in _ROWS):
         return None
     # A block of several lines reads boxes only if a block of one line does.
-    most = next(
-        (
-            n
-            for n in sorted(preferred)[::-1]
-            if _reads_boxes(launch, n, gcd(period, _CHUNK), target)
-        ),
-        0,
-    )
+    bk = gcd(period, _CHUNK)
+    most = next((n for n in sorted(preferred)[::-1] if _reads_boxes(launch, n, bk, target)), 0)
     lines = tuple(n for n in preferred if n <= most)
     return boxes._replace(lines=lines) if lines else None
 
