@@ -7,13 +7,18 @@ install 'tilewright[cuda]'`), and CUDA toolkits do too. Reference: CUDA Binary U
 "nvdisasm".
 """
 
+import os
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from tilewright.codegen import nvrtc_library
+from tilewright.codegen.report.joined_cubins import joined, parsed
+from tilewright.codegen.side_by_side import side_by_side
 from tilewright.errors import TilewrightError
 
 _OPTIONS = (
@@ -26,6 +31,12 @@ _OPTIONS = (
 Options of nvdisasm. The dataflow analysis takes a third of the time, and only adds comments on
 spills.
 """
+
+_LEAST_JOINED = 16
+"""Cubins for each process of nvdisasm; more processes take more time in all."""
+
+_SECTION = re.compile(r"^//-+ (\.text\.\S+)", re.MULTILINE)
+_LABEL = re.compile(r"(?<=\.L_x_)\d+")
 
 
 class NvdisasmUnavailable(TilewrightError):
@@ -65,6 +76,44 @@ def disassemble(cubin: bytes) -> str:
         file.write(cubin)
         file.flush()
         return _output(program, file.name)
+
+
+def disassemble_each(cubins: Sequence[bytes]) -> list[str]:
+    """
+    Return the disassembly of the code of each cubin; all are for one target. Few processes of
+    nvdisasm disassemble several cubins each. Raises as `disassemble`.
+    """
+    names, together, groups = set[str](), list[bytes](), list[tuple[bytes, ...]]()
+    for cubin in dict.fromkeys(cubins):
+        content = parsed(cubin)
+        if content.is_joinable and names.isdisjoint(content.names):
+            names.update(content.names)
+            together.append(cubin)
+        else:
+            groups.append((cubin,))
+    number = max(1, min(len(os.sched_getaffinity(0)), len(together) // _LEAST_JOINED))
+    groups += [tuple(together[n::number]) for n in range(number) if together]
+    texts = dict(pair for pairs in side_by_side(_texts, groups) for pair in pairs)
+    return [texts[cubin] for cubin in cubins]
+
+
+def _texts(cubins: tuple[bytes, ...]) -> list[tuple[bytes, str]]:
+    """Return the disassembly of each cubin with it, made by one process."""
+    if len(cubins) == 1:
+        return [(cubins[0], disassemble(cubins[0]))]
+    contents = [parsed(cubin) for cubin in cubins]
+    _, *printed = _SECTION.split(disassemble(joined(contents)))
+    sections = dict(zip(printed[::2], printed[1::2], strict=True))
+    return [
+        (cubin, _with_own_labels("".join(sections[name] for name in content.names)))
+        for cubin, content in zip(cubins, contents, strict=True)
+    ]
+
+
+def _with_own_labels(text: str) -> str:
+    """Return a part of a disassembly with labels numbered from 0."""
+    first = min((int(label) for label in _LABEL.findall(text)), default=0)
+    return _LABEL.sub(lambda label: str(int(label[0]) - first), text) if first else text
 
 
 def _output(program: Path, path: str) -> str:

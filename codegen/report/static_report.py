@@ -23,7 +23,7 @@ from tilewright.codegen.printer import kernels_of
 from tilewright.codegen.report.clock.launch_clock import LaunchFacts
 from tilewright.codegen.report.clock.machine import note_on
 from tilewright.codegen.report.clock.trips import sharing_blocks
-from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble
+from tilewright.codegen.report.disassemble import NvdisasmUnavailable, disassemble_each
 from tilewright.codegen.report.estimate import Estimate, estimate, roofline_seconds
 from tilewright.codegen.report.evidence import KernelEvidence, MainLoop
 from tilewright.codegen.report.instruction import Category, Code
@@ -40,7 +40,6 @@ from tilewright.codegen.report.sass import parse_sass
 from tilewright.codegen.report.text import kernel_text
 from tilewright.codegen.report.traffic import Traffic, traffic_of
 from tilewright.codegen.report.work import source_line, work_of
-from tilewright.codegen.side_by_side import side_by_side
 from tilewright.codegen.simulator import Counters
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects import kernel
@@ -141,7 +140,7 @@ def _codes(compiled: Mapping[str, CompiledCubin]) -> tuple[dict[str, Code], list
     machine code, and a note reports this.
     """
     try:
-        texts = side_by_side(disassemble, [each.cubin for each in compiled.values()])
+        texts = disassemble_each([each.cubin for each in compiled.values()])
     except NvdisasmUnavailable as err:
         notes = [f"instructions are those of PTX, and there is no clock: {err}"]
         return {name: parse_ptx(each.ptx)[name] for name, each in compiled.items()}, notes

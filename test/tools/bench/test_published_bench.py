@@ -113,7 +113,7 @@ def test_without_the_disassembler_the_estimate_counts(
         raise NvdisasmUnavailable("a test")
 
     monkeypatch.setattr(
-        import_module("tilewright.codegen.report.static_report"), "disassemble", fail
+        import_module("tilewright.codegen.report.static_report"), "disassemble_each", fail
     )
     run = ("bench", "--published", str(path), "--only", "relu.1", "--json", "-")
     code, out, err = tilewright(*run)

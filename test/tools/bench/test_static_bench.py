@@ -126,7 +126,7 @@ def test_without_a_disassembler_there_is_no_time_by_the_clock(
         raise NvdisasmUnavailable("a test has none")
 
     report = import_module("tilewright.codegen.report.static_report")
-    monkeypatch.setattr(report, "disassemble", none)
+    monkeypatch.setattr(report, "disassemble_each", none)
     path = tmp_path / "rows.json"
     assert cli.main(["bench", "--static", suite, "--only", "rms", "--json", str(path)]) == 0
     _, row, _ = capsys.readouterr().out.splitlines()

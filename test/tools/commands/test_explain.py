@@ -258,7 +258,7 @@ def test_without_a_disassembler_the_clock_is_refused(
         raise NvdisasmUnavailable("a test has none")
 
     report = import_module("tilewright.codegen.report.static_report")
-    monkeypatch.setattr(report, "disassemble", none)
+    monkeypatch.setattr(report, "disassemble_each", none)
     code, out, err = tilewright("explain", "-c", RMS_NORM, "--clock")
     assert (code, out) == (2, "")
     assert "--clock: instructions are those of PTX, and there is no clock: " in err
