@@ -42,6 +42,11 @@ instructions only serve them.
 _STEPS_INSIDE = 8
 """Assumed number of steps of an inner loop for each step of the loop around it."""
 
+_KERNELS = 128
+"""
+Kernels whose loops are memoised. A report reads the loops of all kernels, and then their clocks do.
+"""
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -63,7 +68,7 @@ def loop_around(loop: Loop, candidates: Iterable[Loop]) -> Loop | None:
     return min(around, key=lambda other: len(other.whole), default=None)
 
 
-@lru_cache(maxsize=8)  # called several times in a row for one kernel
+@lru_cache(maxsize=_KERNELS)
 def reachable(code: Code) -> frozenset[int]:
     """
     Return the places that are reachable from the kernel's start: neither called functions nor
@@ -72,7 +77,7 @@ def reachable(code: Code) -> frozenset[int]:
     return frozenset(_order(code))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=_KERNELS)
 def loops(code: Code) -> tuple[Loop, ...]:
     """Return all loops except those that only wait, sorted by start, outer loops first."""
     working = {

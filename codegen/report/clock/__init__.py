@@ -8,6 +8,6 @@ The clock: a model of the time of a launch that issues its machine code instruct
 | `places`         | costs of each instruction                        |
 | `trips`, `route` | steps of loops, and the order of instructions    |
 | `flight`         | device memory and L2                             |
-| `multiprocessor` | issue of instructions, with `warps` and `waits`  |
+| `multiprocessor` | issue of `steps`, with `warps` and `waits`       |
 | `launch_clock`   | rounds of blocks; the result is in `timeline`    |
 """

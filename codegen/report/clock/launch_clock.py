@@ -16,7 +16,7 @@ from tilewright.codegen.report.clock.flight import MemoryRates
 from tilewright.codegen.report.clock.machine import Device, Machine, device_of, machine_of
 from tilewright.codegen.report.clock.multiprocessor import Multiprocessor, Run
 from tilewright.codegen.report.clock.places import Action, Place, places_of
-from tilewright.codegen.report.clock.route import Route, route_of
+from tilewright.codegen.report.clock.route import Route, Routes
 from tilewright.codegen.report.clock.timeline import LineWaits, Timeline
 from tilewright.codegen.report.clock.trips import all_trips
 from tilewright.codegen.report.clock.waits import Wait, total
@@ -31,7 +31,7 @@ LAUNCH_SECONDS = 0.8e-6
 """Seconds of an empty kernel, measured on an H100 (`benchmarks/gpu_check.py`, `micro launch`)."""
 
 _MOST_ISSUED = 50_000
-"""Instructions to simulate in a run, about; 100,000 take a second."""
+"""Instructions to simulate in a run, about; a million take a second or two."""
 
 _MOST_STEPS = 6
 _LEAST_STEPS = 2
@@ -204,11 +204,12 @@ def _routes(
     Return two routes, the second with twice as many steps of each loop, as many as the limit of
     instructions allows.
     """
+    routes = Routes(code, places, trips)
     steps = _MOST_STEPS
     while True:
-        route = route_of(code, places, trips, 2 * steps)
+        route = routes.route(2 * steps)
         if steps == _LEAST_STEPS or len(route.others) * warps <= _MOST_ISSUED:
-            return route_of(code, places, trips, steps), route
+            return routes.route(steps), route
         steps -= 1
 
 

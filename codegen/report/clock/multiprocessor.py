@@ -11,27 +11,16 @@ L1, one wavefront a clock, and the memory (`flight.py`).
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from math import inf
 
 from tilewright.codegen.report.clock.flight import Flight, MemoryRates
-from tilewright.codegen.report.clock.machine import Machine, Pipe
+from tilewright.codegen.report.clock.machine import Machine
 from tilewright.codegen.report.clock.places import Action, Place
 from tilewright.codegen.report.clock.route import Route, boxes_of_fills
+from tilewright.codegen.report.clock.steps import CONTROL, MEMORY, PIPES, TENSOR, Step, steps_of
 from tilewright.codegen.report.clock.waits import Wait, WaitMeter
 from tilewright.codegen.report.clock.warps import BlockState, Warp
 from tilewright.dialects.target import SCHEDULERS
-
-_CAUSES = {
-    Action.LOAD: Wait.MEMORY,
-    Action.STORE: Wait.MEMORY,
-    Action.COPY: Wait.MEMORY,
-    Action.REMOTE: Wait.MEMORY,
-    Action.SHARED: Wait.SHARED,
-    Action.SHUFFLE: Wait.SHARED,
-    Action.SPECIAL: Wait.PIPE,
-    Action.TENSOR: Wait.PIPE,
-}
 
 _READ_CLOCKS = 12
 """Clocks after which an instruction has read its operands; assumed."""
@@ -65,40 +54,50 @@ class Multiprocessor:
         rates: MemoryRates,
         slots: int,
     ):
-        self.places = places
         self.route = route
         self.machine = machine
         self.slots = slots
-        self._inner_loops = inner_loops
-        """Starts of the loops inside each loop, by its start."""
-        self._scoreboards = [place.control.waits for place in places]
+        steps = steps_of(places, inner_loops, machine)
+        self._first = [steps[number] for number in route.first]
+        self._others = [steps[number] for number in route.others]
         self._boxes = boxes_of_fills(places, route.first)
         self._flight = Flight(rates)
         self._shared_free = 0.0
         self._warps: list[list[Warp]] = [[] for _ in range(SCHEDULERS)]
-        self._free = [dict.fromkeys(Pipe, 0.0) for _ in range(SCHEDULERS)]
+        self._number_of_warps = 0
+        self._free = [[0.0] * len(PIPES) for _ in range(SCHEDULERS)]
         self._queues = [deque[float]() for _ in range(SCHEDULERS)]
         self._last: list[Warp | None] = [None] * SCHEDULERS
-        self._events: list[tuple[float, int]] = []
         self._next = [inf] * SCHEDULERS
-        """Time of the next event of each scheduler; other events of it are void."""
+        """Time of the next event of each scheduler."""
         self._steps: dict[int, list[float]] = {}
         self._result = Run(meter=WaitMeter(len(places)))
+        self._clocks = self._result.meter.clocks
+        self._issuing = self._clocks[Wait.ISSUE]
         self._blocks_left = 0
         self._joining = 0
-        self._effects: dict[Action, Callable[[Warp, Place, float], float]] = {
-            Action.CONSTANT: lambda _, __, now: now + machine.constant_latency,
-            Action.SPECIAL: lambda _, __, now: now + machine.special_latency,
-            Action.TENSOR: lambda _, __, now: now + machine.tensor_latency,
+        self._effects: dict[Action, Callable[[Warp, Step, float], float]] = {
             Action.SHARED: self._shared,
             Action.SHUFFLE: self._shuffle,
-            Action.REMOTE: lambda _, __, now: now + machine.remote_latency,
             Action.LOAD: self._load,
             Action.STORE: self._store,
             Action.COPY: self._copy,
             Action.BOX: self._box,
             Action.GROUP: self._group,
         }
+        """Functions that return the time at which the result of an instruction is ready."""
+        self._waits: dict[Action, Callable[[Warp, Step, float], None]] = {
+            Action.BARRIER: self._barrier,
+            Action.CLUSTER: self._cluster,
+            Action.FENCE: self._fence,
+            Action.COMMIT: self._commit,
+            Action.WAIT_COPIES: self._wait_copies,
+            Action.WAIT_GROUPS: self._wait_groups,
+            Action.EXPECT: self._expect,
+            Action.WAIT_FULL: self._wait_full,
+            Action.RELEASE: self._release,
+        }
+        """Functions that set the time from which a warp's next instruction can issue."""
 
     def run(self, blocks: int, resident: int, warps: int, joining: int) -> Run:
         """
@@ -109,32 +108,41 @@ class Multiprocessor:
         self._joining = joining
         for _ in range(min(blocks, resident)):
             self._start_block(warps, 0.0)
-        while any(self._warps):
-            if not self._events:
+        following, free = self._next, self._free
+        while self._number_of_warps:
+            now = min(following)
+            if now == inf:
                 self._unblock()
-            now, scheduler = heappop(self._events)
-            if now == self._next[scheduler]:
-                self._next[scheduler] = inf
-                self._issue(scheduler, now)
+                continue
+            scheduler = following.index(now)
+            following[scheduler] = inf
+            warp = self._last[scheduler]
+            if warp is None or warp.ready > now or free[scheduler][warp.step.pipe] > now:
+                warp = self._ready_warp(scheduler, now)
+                if warp is None:
+                    continue
+                self._last[scheduler] = warp
+            self._issue(warp, free[scheduler], now)
+            if now + 1 < following[scheduler]:
+                following[scheduler] = now + 1
         self._result.step_clocks = {
             start: sum(taken) / len(taken) for start, taken in self._steps.items()
         }
         return self._result
 
     def _start_block(self, warps: int, now: float) -> None:
-        route = self.route
-        first, others = route.first, route.others
+        first, others = self._first, self._others
         if self._blocks_left > self._joining:
-            first, others = first[: route.exit_first], others[: route.exit_others]
+            first, others = first[: self.route.exit_first], others[: self.route.exit_others]
         self._blocks_left -= 1
         block = BlockState(len(self._result.starts), self.slots)
         self._result.starts.append(now)
         block.left = warps
+        self._number_of_warps += warps
         for number in range(warps):
             # Each scheduler gets the warp with the fewest others.
             scheduler = min(range(SCHEDULERS), key=lambda s: (len(self._warps[s]), s))
-            walked = others if number else first
-            warp = Warp(block, walked, self._scoreboards, scheduler, now)
+            warp = Warp(block, others if number else first, scheduler, now)
             block.warps.append(warp)
             self._warps[scheduler].append(warp)
         for scheduler in range(SCHEDULERS):
@@ -142,10 +150,9 @@ class Multiprocessor:
 
     def _schedule(self, scheduler: int, now: float) -> None:
         """Make `scheduler` issue at the time `now`, or when its latest instruction is issued."""
-        now = max(now, self._free[scheduler][Pipe.CONTROL])
+        now = max(now, self._free[scheduler][CONTROL])
         if now < self._next[scheduler]:
             self._next[scheduler] = now
-            heappush(self._events, (now, scheduler))
 
     def _unblock(self) -> None:
         """
@@ -155,164 +162,173 @@ class Multiprocessor:
         warps = [warp for warps in self._warps for warp in warps]
         for warp in warps:
             warp.block.forget_waits()
-            warp.resume(max(free[Pipe.CONTROL] for free in self._free), Wait.BARRIER)
+            warp.resume(max(free[CONTROL] for free in self._free), Wait.BARRIER)
         self._wake(warps)
 
-    def _issue(self, scheduler: int, now: float) -> None:
-        """Issue an instruction of `scheduler` at the time `now` if a warp is ready."""
-        warps = self._warps[scheduler]
-        free = self._free[scheduler]
-        places = self.places
-        chosen, nearest = None, inf
-        last = self._last[scheduler]
-        for warp in warps:
+    def _ready_warp(self, scheduler: int, now: float) -> Warp | None:
+        """
+        Return the oldest warp that can issue at the time `now`. Without one, the scheduler's next
+        event is the time at which the first one can.
+        """
+        free, nearest = self._free[scheduler], inf
+        for warp in self._warps[scheduler]:
             ready = warp.ready
-            if ready < inf:
-                pipe_free = free[places[warp.route[warp.at]].pipe]
+            if ready < nearest:
+                pipe_free = free[warp.step.pipe]
                 if pipe_free > ready:
                     ready = pipe_free
-            if ready <= now:
-                if chosen is None or warp is last:
-                    chosen = warp
-            elif ready < nearest:
-                nearest = ready
-        if chosen is None:
-            if nearest < inf:
-                self._schedule(scheduler, nearest)
-            return
-        self._last[scheduler] = chosen
-        self._execute(chosen, scheduler, now)
-        self._schedule(scheduler, now + 1)
+                if ready <= now:
+                    return warp
+                if ready < nearest:
+                    nearest = ready
+        self._next[scheduler] = nearest
+        return None
 
-    def _execute(self, warp: Warp, scheduler: int, now: float) -> None:
-        number = warp.route[warp.at]
-        place = self.places[number]
-        free = self._free[scheduler]
-        self._meter(warp, number, max(warp.ready, free[place.pipe]), now)
-        if number in self._inner_loops:
-            self._note_step(warp, number, now)
-        self._result.issued += 1
-        warp.at += 1
-        warp.base = now + place.control.stall
-        free[Pipe.CONTROL] = now + 1
-        if place.pipe is not Pipe.CONTROL:
-            free[place.pipe] = now + place.clocks
-        if place.pipe is Pipe.MEMORY:
-            self._enter_queue(scheduler, now, place)
-        effect = self._effects.get(place.action)
-        if effect is not None:
-            self._signal(warp, place, now, effect(warp, place, now))
-        if warp.at == len(warp.route):
+    def _issue(self, warp: Warp, free: list[float], now: float) -> None:
+        """Issue the next instruction of a warp of the scheduler whose pipes are `free`."""
+        step = warp.step
+        pipe = step.pipe
+        self._meter(warp, step, free[pipe], now)
+        if step.inner is not None:
+            self._note_step(warp, step, now)
+        free[CONTROL] = now + 1
+        if pipe != CONTROL:
+            free[pipe] = now + step.clocks
+        ready = warp.base = now + step.stall
+        at = warp.at = warp.at + 1
+        is_last = at == len(warp.route)
+        if not is_last:
+            warp.step = warp.route[at]
+        if not step.is_plain:
+            self._execute(warp, step, now)
+        if is_last:
             self._end(warp, now)
+        elif step.is_plain:
+            for board in warp.step.waits:
+                if warp.boards[board] > ready:
+                    ready = warp.boards[board]
+                    warp.why = warp.causes[board]
+            warp.ready = ready
+        elif (wait := self._waits.get(step.place.action)) is not None:
+            wait(warp, step, now)
         else:
-            self._prepare(warp, number, place, now)
+            warp.resume(now, Wait.ISSUE)
 
-    def _meter(self, warp: Warp, number: int, free: float, now: float) -> None:
-        """Record how long `warp` has waited before its instruction at the place `number`."""
-        clocks = self._result.meter.clocks
-        if warp.ready > warp.base:
-            clocks[warp.why][number] += warp.ready - warp.base
-        if free > warp.ready:
-            pipe = self.places[number].pipe
-            why = Wait.SHARED if pipe is Pipe.MEMORY else Wait.PIPE
-            clocks[why][number] += free - warp.ready
-        clocks[Wait.ISSUE][number] += max(0.0, now - max(free, warp.ready))
+    def _meter(self, warp: Warp, step: Step, free: float, now: float) -> None:
+        """Record how long `warp` has waited to issue `step`, whose pipe is free from `free`."""
+        ready = warp.ready
+        if ready > warp.base:
+            self._clocks[warp.why][step.number] += ready - warp.base
+        if free > ready:
+            self._clocks[step.busy][step.number] += free - ready
+            ready = free
+        if now > ready:
+            self._issuing[step.number] += now - ready
 
-    def _note_step(self, warp: Warp, start: int, now: float) -> None:
+    def _note_step(self, warp: Warp, step: Step, now: float) -> None:
         """Record the time since the warp's previous visit of a loop's start."""
-        for inner in self._inner_loops[start]:
+        start = step.number
+        for inner in step.inner or ():
             warp.visited.pop(inner, None)  # is entered again
         visits, before = warp.visited.get(start, (0, now))
         if visits >= 2:
             self._steps.setdefault(start, []).append(now - before)
         warp.visited[start] = visits + 1, now
 
-    def _enter_queue(self, scheduler: int, now: float, place: Place) -> None:
+    def _execute(self, warp: Warp, step: Step, now: float) -> None:
+        """Change the state of the SM, and set the scoreboards that the instruction signals."""
+        if step.pipe == MEMORY:
+            self._enter_queue(warp.scheduler, now, step.place.wavefronts)
+        if step.latency is not None:
+            done = now + step.latency
+        elif (effect := self._effects.get(step.place.action)) is not None:
+            done = effect(warp, step, now)
+        else:
+            return
+        control, boards = step.place.control, warp.boards
+        board = control.write_scoreboard
+        if board is not None and done > boards[board]:
+            boards[board] = done
+            warp.causes[board] = step.cause
+        board = control.read_scoreboard
+        if board is not None:
+            is_queued = step.pipe == MEMORY
+            read = max(now, self._shared_free if is_queued else now) + _READ_CLOCKS
+            if read > boards[board]:
+                boards[board] = read
+                warp.causes[board] = Wait.SHARED if is_queued else Wait.PIPE
+
+    def _enter_queue(self, scheduler: int, now: float, wavefronts: float) -> None:
         """
         Put an instruction into the memory queue. The next one waits until the queue has room.
         """
-        self._shared_free = max(self._shared_free, now) + place.wavefronts
+        self._shared_free = max(self._shared_free, now) + wavefronts
         queue = self._queues[scheduler]
         queue.append(self._shared_free)
         if len(queue) >= self.machine.queue_length:
             free = self._free[scheduler]
-            free[Pipe.MEMORY] = max(free[Pipe.MEMORY], queue.popleft())
+            free[MEMORY] = max(free[MEMORY], queue.popleft())
 
-    def _signal(self, warp: Warp, place: Place, now: float, done: float) -> None:
-        """Set the scoreboards that an instruction signals when it is done."""
-        control = place.control
-        if control.write_scoreboard is not None:
-            board = control.write_scoreboard
-            if done > warp.boards[board]:
-                warp.boards[board] = done
-                warp.causes[board] = _CAUSES.get(place.action, Wait.ISSUE)
-        if control.read_scoreboard is not None:
-            board = control.read_scoreboard
-            is_queued = place.pipe is Pipe.MEMORY
-            read = max(now, self._shared_free if is_queued else now) + _READ_CLOCKS
-            if read > warp.boards[board]:
-                warp.boards[board] = read
-                warp.causes[board] = Wait.SHARED if is_queued else Wait.PIPE
-
-    def _shared(self, _: Warp, __: Place, ___: float) -> float:
+    def _shared(self, warp: Warp, step: Step, now: float) -> float:
         return self._shared_free + self.machine.shared_latency
 
-    def _shuffle(self, _: Warp, __: Place, ___: float) -> float:
+    def _shuffle(self, warp: Warp, step: Step, now: float) -> float:
         return self._shared_free + self.machine.shuffle_latency
 
-    def _load(self, _: Warp, place: Place, __: float) -> float:
-        return self._flight.request(self._shared_free, place.amount)
+    def _load(self, warp: Warp, step: Step, now: float) -> float:
+        return self._flight.request(self._shared_free, step.place.amount)
 
-    def _store(self, warp: Warp, place: Place, now: float) -> float:
-        done = self._load(warp, place, now)
+    def _store(self, warp: Warp, step: Step, now: float) -> float:
+        done = self._load(warp, step, now)
         self._result.stored = max(self._result.stored, done)
         return done
 
-    def _copy(self, warp: Warp, place: Place, _: float) -> float:
-        done = self._flight.request(self._shared_free, place.amount)
-        warp.open_copies = max(warp.open_copies, done)
+    def _copy(self, warp: Warp, step: Step, now: float) -> float:
+        warp.open_copies = max(warp.open_copies, self._load(warp, step, now))
         return self._shared_free
 
-    def _box(self, warp: Warp, place: Place, _: float) -> float:
-        self._wake(warp.block.add_box(self._flight.request(self._shared_free, place.amount)))
+    def _box(self, warp: Warp, step: Step, now: float) -> float:
+        self._wake(warp.block.add_box(self._load(warp, step, now)))
         return self._shared_free
 
-    def _group(self, warp: Warp, place: Place, now: float) -> float:
-        warp.groups.append(max(now, self._free[warp.scheduler][Pipe.TENSOR]) + place.clocks)
+    def _group(self, warp: Warp, step: Step, now: float) -> float:
+        warp.groups.append(max(now, self._free[warp.scheduler][TENSOR]) + step.clocks)
         return now
 
-    def _prepare(self, warp: Warp, number: int, place: Place, now: float) -> None:
-        """Set the time from which the next instruction of `warp` can issue."""
-        match place.action:
-            case Action.BARRIER:
-                self._wake(warp.block.arrive(warp, now + self.machine.barrier))
-            case Action.CLUSTER:
-                warp.resume(now + self.machine.cluster_barrier, Wait.BARRIER)
-            case Action.FENCE:
-                warp.resume(now + self.machine.l2_latency, Wait.MEMORY)
-            case Action.COMMIT:
-                warp.copies.append(warp.open_copies)
+    def _barrier(self, warp: Warp, step: Step, now: float) -> None:
+        self._wake(warp.block.arrive(warp, now + self.machine.barrier))
+
+    def _cluster(self, warp: Warp, step: Step, now: float) -> None:
+        warp.resume(now + self.machine.cluster_barrier, Wait.BARRIER)
+
+    def _fence(self, warp: Warp, step: Step, now: float) -> None:
+        warp.resume(now + self.machine.l2_latency, Wait.MEMORY)
+
+    def _commit(self, warp: Warp, step: Step, now: float) -> None:
+        warp.copies.append(warp.open_copies)
+        warp.resume(now, Wait.ISSUE)
+
+    def _wait_copies(self, warp: Warp, step: Step, now: float) -> None:
+        warp.resume(_done(warp.copies, step.place.amount), Wait.MEMORY)
+
+    def _wait_groups(self, warp: Warp, step: Step, now: float) -> None:
+        warp.resume(_done(warp.groups, step.place.amount), Wait.PIPE)
+
+    def _expect(self, warp: Warp, step: Step, now: float) -> None:
+        boxes = self._boxes.get(warp.at - 1, 0)
+        warp.resume(now, Wait.ISSUE)
+        self._wake(warp.block.begin_fill(boxes, now))
+
+    def _wait_full(self, warp: Warp, step: Step, now: float) -> None:
+        if step.number in self.route.producing:
+            if warp.block.wait_empty(warp):
                 warp.resume(now, Wait.ISSUE)
-            case Action.WAIT_COPIES:
-                warp.resume(_done(warp.copies, place.amount), Wait.MEMORY)
-            case Action.WAIT_GROUPS:
-                warp.resume(_done(warp.groups, place.amount), Wait.PIPE)
-            case Action.EXPECT:
-                boxes = self._boxes.get(warp.at - 1, 0)
-                warp.resume(now, Wait.ISSUE)
-                self._wake(warp.block.begin_fill(boxes, now))
-            case Action.WAIT_FULL if number in self.route.producing:
-                if warp.block.wait_empty(warp):
-                    warp.resume(now, Wait.ISSUE)
-            case Action.WAIT_FULL:
-                filled = warp.block.wait_full(warp)
-                if filled is not None:
-                    warp.resume(filled, Wait.MEMORY)
-            case Action.RELEASE:
-                warp.resume(now, Wait.ISSUE)
-                self._wake(warp.block.release(now + self.machine.barrier))
-            case _:
-                warp.resume(now, Wait.ISSUE)
+        elif (filled := warp.block.wait_full(warp)) is not None:
+            warp.resume(filled, Wait.MEMORY)
+
+    def _release(self, warp: Warp, step: Step, now: float) -> None:
+        warp.resume(now, Wait.ISSUE)
+        self._wake(warp.block.release(now + self.machine.barrier))
 
     def _wake(self, warps: Sequence[Warp]) -> None:
         for warp in warps:
@@ -322,6 +338,9 @@ class Multiprocessor:
     def _end(self, warp: Warp, now: float) -> None:
         """Remove a warp that has ended; start the next block in place of a block that has ended."""
         self._warps[warp.scheduler].remove(warp)
+        self._last[warp.scheduler] = None
+        self._number_of_warps -= 1
+        self._result.issued += len(warp.route)
         block = warp.block
         block.left -= 1
         self._result.clocks = max(self._result.clocks, now)

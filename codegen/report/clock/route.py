@@ -50,13 +50,7 @@ def route_of(
     Return the route of the warps of a block, with at most `most_steps` steps of each loop at a
     time. `trips` are the steps of the counted loops in the whole kernel.
     """
-    producing = _producing(code, places)
-    walk = _Walk(code, trips, most_steps, producing)
-    first = walk.run(skips_producing=False)
-    steps = dict(walk.steps)
-    others = walk.run(skips_producing=True) if producing else first
-    exits = _exit(code, first), _exit(code, others)
-    return Route(first, others, steps, producing, *exits)
+    return Routes(code, places, trips).route(most_steps)
 
 
 def _exit(code: Code, walked: Sequence[int]) -> int | None:
@@ -64,11 +58,14 @@ def _exit(code: Code, walked: Sequence[int]) -> int | None:
     Return the length of a route up to its first conditional exit behind an atomic operation; None
     without one.
     """
-    is_counted = False
-    for index, place in enumerate(walked):
-        instruction = code.instructions[place]
-        is_counted |= instruction.category is Category.ATOMIC
-        if is_counted and instruction.opcode == "EXIT" and instruction.predicate:
+    instructions = code.instructions
+    kinds = {n for n, each in enumerate(instructions) if each.category is Category.ATOMIC}
+    counted = next((index for index, place in enumerate(walked) if place in kinds), None)
+    if not kinds or counted is None:
+        return None
+    for index in range(counted, len(walked)):
+        instruction = instructions[walked[index]]
+        if instruction.opcode == "EXIT" and instruction.predicate:
             return index + 1
     return None
 
@@ -134,45 +131,65 @@ def boxes_of_fills(places: Sequence[Place], first: Sequence[int]) -> dict[int, i
     return found
 
 
-class _Walk:
-    """Walk through the code of a kernel as a warp does it."""
+class Routes:
+    """Walk through the code of a kernel as a warp does it, for several numbers of steps."""
 
-    def __init__(
-        self,
-        code: Code,
-        trips: Mapping[Loop, float],
-        most_steps: int,
-        producing: frozenset[int],
-    ):
+    def __init__(self, code: Code, places: Sequence[Place], trips: Mapping[Loop, float]):
         self.code = code
-        self.producing = producing
+        self.trips = trips
+        self.producing = _producing(code, places)
         self.by_start = {loop.start: loop for loop in trips}
         self.uncounted = {loop.start for loop in loops(code)} - set(self.by_start)
-        self.goal = {
-            loop: min(most_steps, max(1, round(_at_a_time(loop, trips)))) for loop in trips
-        }
         self.is_endless = {loop: _is_endless(code, loop) for loop in trips}
-        self.steps: dict[Loop, int] = {}
+        self._straight: dict[int, tuple[int, list[int]]] = {}
+        """End of the straight code that begins at a place, and the places that are executed."""
 
-    def run(self, *, skips_producing: bool) -> list[int]:
-        """Return the places in the order of execution."""
-        self.steps = dict.fromkeys(self.goal, 0)
+    def route(self, most_steps: int) -> Route:
+        """Return the route with at most `most_steps` steps of each loop at a time."""
+        first, steps = self._walk(most_steps, skips_producing=False)
+        others = first
+        if self.producing:
+            others, _ = self._walk(most_steps, skips_producing=True)
+        exits = _exit(self.code, first), _exit(self.code, others)
+        return Route(first, others, steps, self.producing, *exits)
+
+    def _walk(self, most_steps: int, *, skips_producing: bool) -> tuple[list[int], dict[Loop, int]]:
+        """Return the places in the order of execution, and the steps of each loop."""
+        steps = dict.fromkeys(self.trips, 0)
         left: dict[Loop, int] = {}
         found: list[int] = []
         instructions = self.code.instructions
         place, before = 0, -1
         while 0 <= place < len(instructions) and len(found) < _MOST_PLACES:
-            instruction = instructions[place]
             if loop := self.by_start.get(place):
                 if before not in loop.whole:
-                    left[loop] = self.goal[loop] + self.is_endless[loop]
+                    goal = min(most_steps, max(1, round(_at_a_time(loop, self.trips))))
+                    left[loop] = goal + self.is_endless[loop]
                 left[loop] -= 1
-                self.steps[loop] += 1
-            if not _is_polling(instruction):
-                found.append(place)
-            before = place
-            place = self._next(place, instruction, left, skips_producing)
-        return found
+                steps[loop] += 1
+            end, executed = self._straight_from(place)
+            found += executed
+            before = end - 1
+            place = self._next(before, instructions[before], left, skips_producing)
+        return found[:_MOST_PLACES], steps
+
+    def _straight_from(self, place: int) -> tuple[int, list[int]]:
+        """
+        Return the end of the code that a warp executes from `place` on without a jump and without
+        the start of another loop, and the places there that are executed.
+        """
+        if place not in self._straight:
+            instructions, end = self.code.instructions, place + 1
+            while (
+                instructions[end - 1].target is None
+                and instructions[end - 1].falls_through
+                and end < len(instructions)
+                and end not in self.by_start
+            ):
+                end += 1
+            executed = [n for n in range(place, end) if not _is_polling(instructions[n])]
+            self._straight[place] = end, executed
+        return self._straight[place]
 
     def _next(
         self, place: int, instruction: Instruction, left: Mapping[Loop, int], skips_producing: bool

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from math import inf
 
+from tilewright.codegen.report.clock.steps import Step
 from tilewright.codegen.report.clock.waits import Wait
 from tilewright.codegen.report.control_code import SCOREBOARDS
 
@@ -24,26 +25,25 @@ class Warp:
         "ready",
         "route",
         "scheduler",
+        "step",
         "visited",
-        "waits",
         "why",
     )
 
     def __init__(
         self,
         block: "BlockState",
-        route: Sequence[int],
-        waits: Sequence[tuple[int, ...]],
+        route: Sequence[Step],
         scheduler: int,
         now: float,
     ):
         self.block = block
         self.route = route
-        self.waits = waits
-        """Scoreboards that each place of the code waits for."""
         self.scheduler = scheduler
         self.at = 0
         """Index in `route` of the next instruction."""
+        self.step = route[0]
+        """The next instruction."""
         self.base = now
         """Time from which the next instruction issues if nothing is waited for."""
         self.ready = now
@@ -77,7 +77,7 @@ class Warp:
         if now > ready:
             ready = now
             self.why = why
-        for board in self.waits[self.route[self.at]]:
+        for board in self.step.waits:
             if self.boards[board] > ready:
                 ready = self.boards[board]
                 self.why = self.causes[board]
