@@ -18,6 +18,7 @@ Source: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbench
 2.1. The layout is the same for all targets of this project.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 SCOREBOARDS = 6
@@ -45,14 +46,19 @@ class ControlCode(NamedTuple):
 
 def decode(upper: int) -> ControlCode:
     """Return the control code in `upper`, the upper 64 bits of an instruction."""
-    mask = upper >> 52 & 0x3F
+    return _decoded(upper >> 41)
+
+
+@lru_cache(maxsize=1 << 12)
+def _decoded(code: int) -> ControlCode:
+    mask = code >> 11 & 0x3F
     return ControlCode(
-        stall=max(1, upper >> 41 & 0xF),
-        yields=not upper >> 45 & 1,
-        write_scoreboard=_scoreboard(upper >> 46 & 7),
-        read_scoreboard=_scoreboard(upper >> 49 & 7),
+        stall=max(1, code & 0xF),
+        yields=not code >> 4 & 1,
+        write_scoreboard=_scoreboard(code >> 5 & 7),
+        read_scoreboard=_scoreboard(code >> 8 & 7),
         waits=tuple(number for number in range(SCOREBOARDS) if mask >> number & 1),
-        reuse=upper >> 58 & 0xF,
+        reuse=code >> 17 & 0xF,
     )
 
 

@@ -15,6 +15,7 @@ level matrix instructions".
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from tilewright.dialects.target import MMA_FLOPS, WARP_SIZE
@@ -66,6 +67,7 @@ class MatrixShape(NamedTuple):
         return self.m * self.n * self.sum_bits // (32 * self.warps * WARP_SIZE)
 
 
+@lru_cache(maxsize=1 << 10)
 def shape_in_sass(opcode: str) -> MatrixShape | None:
     """
     Return the sizes in a SASS opcode; None for other instructions, and for other element types than

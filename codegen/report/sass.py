@@ -12,8 +12,8 @@ Opcodes: CUDA Binary Utilities, "Instruction Set Reference", which lists them fo
 """
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from tilewright.codegen.report.control_code import ControlCode, decode
 from tilewright.codegen.report.instruction import ACCESSES, Category, Code, Instruction
@@ -84,13 +84,14 @@ def parse_sass(text: str) -> dict[str, Code]:
 
 
 def _instructions(lines: list[str]) -> Iterator[Instruction]:
-    labels = _labels(lines)
+    matches = [_INSTRUCTION.match(line) for line in lines]
+    labels = _labels(lines, matches)
     source_line = 0
-    for line, after in pairwise([*lines, ""]):
-        if place := _LINE.match(line):
-            source_line = int(place[1])  # the kernel's line is the last of a chain
-        elif found := _INSTRUCTION.match(line):
+    for line, found, after in zip(lines, matches, [*lines[1:], ""], strict=True):
+        if found is not None:
             yield _instruction(found, source_line, labels, _control(after))
+        elif place := _LINE.match(line):
+            source_line = int(place[1])  # the kernel's line is the last of a chain
 
 
 def _control(line: str) -> ControlCode:
@@ -102,14 +103,15 @@ def _control(line: str) -> ControlCode:
     return decode(int(upper[1], 16)) if upper else ControlCode()
 
 
-def _labels(lines: list[str]) -> dict[str, int]:
-    """Return the place of each label."""
+def _labels(lines: list[str], matches: Iterable[re.Match[str] | None]) -> dict[str, int]:
+    """Return the place of each label; `matches` are the instructions in the lines."""
     labels: dict[str, int] = {}
     place = 0
-    for line in lines:
-        if label := _LABEL.fullmatch(line):
+    for line, found in zip(lines, matches, strict=True):
+        if found is not None:
+            place += 1
+        elif label := _LABEL.fullmatch(line):
             labels[label[1]] = place
-        place += _INSTRUCTION.match(line) is not None
     return labels
 
 
@@ -142,6 +144,7 @@ def _instruction(
     )
 
 
+@lru_cache(maxsize=1 << 10)
 def category_of(root: str) -> Category:
     """Return the category of an opcode, given without its modifiers."""
     for name in (root, root.removeprefix("U")):

@@ -15,6 +15,7 @@ Costs of each instruction of a kernel: the pipe that it occupies, and the result
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.utils.str_enum import StrEnum
 
@@ -150,7 +151,7 @@ def _place(
     machine: Machine,
     box_bytes: float,
 ) -> Place:
-    action = _action(instruction)
+    action = _action(instruction.opcode, instruction.category)
     pipe = Pipe.MEMORY if action in _MEMORY_ACTIONS else _pipe(instruction)
     clocks = _clocks(instruction, pipe, target, machine)
     clocks += machine.second_read * _second_reads(instruction, before)
@@ -168,27 +169,27 @@ def _place(
     return Place(pipe, clocks, action, control, instruction.line, amount, wavefronts)
 
 
-def _action(instruction: Instruction) -> Action:
-    opcode = instruction.opcode
+@lru_cache(maxsize=1 << 10)
+def _action(opcode: str, category: Category) -> Action:
     if opcode.startswith("SYNCS"):
-        return _mbarrier_action(instruction)
+        return _mbarrier_action(opcode)
     for pattern, action in _OPCODES:
         if re.fullmatch(pattern, opcode):
             return action
     if opcode.partition(".")[0] in _SPECIAL_ROOTS:
         return Action.SPECIAL
-    if instruction.category is Category.SHUFFLE and not opcode.startswith("SHFL"):
+    if category is Category.SHUFFLE and not opcode.startswith("SHFL"):
         return Action.NONE  # votes
-    return _ACTIONS.get(instruction.category, Action.NONE)
+    return _ACTIONS.get(category, Action.NONE)
 
 
-def _mbarrier_action(instruction: Instruction) -> Action:
+def _mbarrier_action(opcode: str) -> Action:
     """Return the effect of an operation on an mbarrier; `route.py` finds waits for free slots."""
-    if "TRYWAIT" in instruction.opcode:
+    if "TRYWAIT" in opcode:
         return Action.WAIT_FULL
-    if "A1T0" in instruction.opcode:
+    if "A1T0" in opcode:
         return Action.RELEASE
-    return Action.EXPECT if "ARRIVE" in instruction.opcode else Action.NONE
+    return Action.EXPECT if "ARRIVE" in opcode else Action.NONE
 
 
 def _pipe(instruction: Instruction) -> Pipe:
