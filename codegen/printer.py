@@ -6,7 +6,7 @@ The text has the part of the prelude that is used, then the kernels. The host fu
 launches the kernels, is not part of it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, NamedTuple
 
@@ -36,8 +36,20 @@ from tilewright.passes.driver.levels import Level, level_of, pipeline_between
 _TENSOR_MAP = "TensorMap"
 
 
+Bodies = dict[cuda.FuncOp, Sequence[str]]
+"""Printed lines of the bodies of kernels."""
+
+
 class CudaPrinter(StatementPrinter):
     """Printer of kernels."""
+
+    def __init__(self, lines: list[str], bodies: Bodies | None = None):
+        """
+        Create a printer that appends lines to `lines`. Bodies in `bodies` are not printed again and
+        get no notes; others are added.
+        """
+        super().__init__(lines)
+        self.bodies: Bodies = {} if bodies is None else bodies
 
     def kernel(self, op: cuda.FuncOp) -> None:
         """Print a kernel, with its launch dimensions in a comment above it."""
@@ -51,7 +63,12 @@ class CudaPrinter(StatementPrinter):
                 for a in op.body.block.args
             ]
             self._signature(f"{_launch_bounds(op)} {op.sym_name.data}(", parameters)
-            self.body(op.body.block)
+            if op in self.bodies:
+                self.lines += self.bodies[op]
+            else:
+                first = len(self.lines)
+                self.body(op.body.block)
+                self.bodies[op] = self.lines[first:]
         self.line("}")
 
     def _signature(self, name: str, parameters: list[str]) -> None:
@@ -195,10 +212,14 @@ class CudaText(NamedTuple):
     notes: Mapping[int, str]
 
 
-def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
+def cuda_text(
+    module: ModuleOp,
+    only: Collection[cuda.FuncOp] | None = None,
+    bodies: Bodies | None = None,
+) -> CudaText:
     """
     Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`, with its
-    lines' origins.
+    lines' origins. Bodies in `bodies` are not printed again and have no origins; others are added.
     """
     kernels = [op for op in kernels_of(module) if only is None or op in only]
     lines = [*_permuted_arguments(module)]
@@ -209,7 +230,7 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
         lines += functions.split("\n")
     if by_groups := [op for op in ops if isinstance(op, GroupMultiplyOp)]:
         lines += _group_functions(by_groups)
-    printer = CudaPrinter(lines)
+    printer = CudaPrinter(lines, bodies)
     for kernel in kernels:
         if lines:
             lines.append("")
@@ -217,9 +238,16 @@ def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> 
     return CudaText("".join([f"{line}\n" for line in lines]), printer.notes)
 
 
-def cuda_source(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> str:
-    """Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`."""
-    return cuda_text(module, only).source
+def cuda_source(
+    module: ModuleOp,
+    only: Collection[cuda.FuncOp] | None = None,
+    bodies: Bodies | None = None,
+) -> str:
+    """
+    Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`. Bodies of
+    kernels are read from `bodies`, and added to it.
+    """
+    return cuda_text(module, only, bodies).source
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.machine_code import machine_code
-from tilewright.codegen.printer import cuda_source, kernels_of
+from tilewright.codegen.printer import Bodies, cuda_source, kernels_of
 from tilewright.codegen.target_limits import check_kernels
 from tilewright.dialects import cuda
 from tilewright.dialects.target import Target
@@ -45,12 +45,14 @@ def relieve_spills(module: ModuleOp, target: str) -> None:
     check_kernels(limited, target)
     if not limited or not nvrtc.available():
         return
-    spilling = _spilling(module, limited, target)
+    bodies: Bodies = {}
+    spilling = _spilling(module, limited, target, bodies)
     before = {op: (_min_blocks(op), spilled.bytes) for op, spilled in spilling.items()}
     for fewer in (_with_room, _with_room, _half):
         for op, spilled in spilling.items():
             _set_min_blocks(op, fewer(op, spilled, target_named(target)))
-        spilling = _spilling(module, [op for op in spilling if _min_blocks(op) > 1], target)
+        limited = [op for op in spilling if _min_blocks(op) > 1]
+        spilling = _spilling(module, limited, target, bodies)
     for op in spilling:
         _set_min_blocks(op, 1)
     for op, (blocks, bytes) in before.items():
@@ -104,9 +106,12 @@ def _min_blocks(op: cuda.FuncOp) -> int:
 
 
 def _spilling(
-    module: ModuleOp, kernels: Sequence[cuda.FuncOp], target: str
+    module: ModuleOp, kernels: Sequence[cuda.FuncOp], target: str, bodies: Bodies
 ) -> dict[cuda.FuncOp, _Spilled]:
-    """Compile some kernels of a module. Return the spills of each of them that spills registers."""
+    """
+    Compile some kernels of a module. Return the spills of each of them that spills registers.
+    Only signatures change between calls; `bodies` keeps the other lines.
+    """
     if not kernels:
         return {}
     # This imports the whole report, which takes longer than to compile most programs.
@@ -114,7 +119,7 @@ def _spilling(
 
     ops = {op.sym_name.data: op for op in kernels}
     found = dict[cuda.FuncOp, _Spilled]()
-    for name, made in machine_code(cuda_source(module), ops, target).items():
+    for name, made in machine_code(cuda_source(module, bodies=bodies), ops, target).items():
         used = parse_resources(made.log)[name]
         if moved := used.spill_store_bytes + used.spill_load_bytes:
             found[ops[name]] = _Spilled(moved, -(-used.stack_bytes // 4))

@@ -48,21 +48,26 @@ def lower(
 ) -> ModuleOp:
     """
     Return a copy of `module` at `level`, optimised for `target`. Only `module` and the result are
-    verified, unless a `manager` runs the passes.
+    verified, unless a `manager` that verifies after each pass runs the passes.
 
     Raises `UsageError` if the module is below `level` already.
     """
-    steps = passes_of(pipeline_between(level_of(module), level))
-    passes = expanded(for_target(step, target) for step in steps)
+    passes = passes_between(level_of(module), level, target)
+    manager = manager or PassManager(context(), verify_each=False)
     lowered = module.clone()
-    if manager is not None:
-        manager.run(lowered, passes)
-        return lowered
     try:
-        PassManager(context(), verify_each=False).run(lowered, passes)
+        manager.run(lowered, passes)
     except Exception as err:
+        if manager.verify_each:
+            raise
         raise _first_invalid(module, passes) or err
     return lowered
+
+
+def passes_between(start: Level | None, end: Level, target: str) -> tuple[ModulePass, ...]:
+    """Return the passes from one level to a lower one. Raises `UsageError` if it is not lower."""
+    steps = passes_of(pipeline_between(start, end))
+    return expanded(for_target(step, target) for step in steps)
 
 
 def _first_invalid(module: ModuleOp, passes: Sequence[ModulePass]) -> InvalidOpError | None:

@@ -7,10 +7,10 @@ from unittest.mock import Mock
 
 import pytest
 from needs import needs_nvrtc
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 from tilewright.codegen import nvrtc
-from tilewright.codegen.printer import cuda_source
+from tilewright.codegen.printer import Bodies, cuda_source, kernels_of
 from tilewright.codegen.report.resources import parse_resources
 from tilewright.codegen.spill_feedback import lower_to_cuda
 from tilewright.dialects.target import target
@@ -127,3 +127,18 @@ def test_registers_given_to_a_thread(parse: Parse, threads: int, blocks: int):
     source = cuda_source(lower(parse(text.replace("256x", f"{threads}x")), Level.CUDA))
     (resources,) = parse_resources(nvrtc.compile_cubin(source, "sm_90a").log).values()
     assert resources.registers == target("sm_90a").registers_given(threads, blocks)
+
+
+def test_bodies_are_printed_once(parse: Parse):
+    lowered = lower(parse(outer_product(4, 4)), Level.CUDA)
+    (op,) = kernels_of(lowered)
+    bodies: Bodies = {}
+    whole = cuda_source(lowered, bodies=bodies)
+    assert whole == cuda_source(lowered)
+    assert "\n".join(bodies[op]) in whole
+    op.properties["min_blocks"] = IntegerAttr(2, i64)
+    fewer = cuda_source(lowered, bodies=bodies)
+    assert fewer == cuda_source(lowered) == whole.replace("(256, 4) k(", "(256, 2) k(")
+    assert fewer != whole
+    bodies[op] = ["  // printed before"]
+    assert cuda_source(lowered, bodies=bodies).endswith("{\n  // printed before\n}\n")

@@ -119,16 +119,14 @@ def _write_level(source: Source, args: argparse.Namespace, target: str, level: L
     warn_of_idle_steps(module, lowered, target)
     if level is Level.CUDA:
         check_kernels(kernels_of(lowered), target)
-    text = cuda_source(lowered) if level is Level.CUDA else _ir_text(lowered, args)
     if args.plan is not None:
         cuda_ir = lowered if level is Level.CUDA else lower_to_cuda(lowered, target)
         write_plan(plan_of(cuda_ir), args.plan)
     if wants_report:
         _report(scheduled if kernel_ir is None else lowered, kernel_ir, scheduled, target, args)
-    if args.output is not None:
-        write_text(args.output, text)
-    elif not (args.report or "-" in (args.plan, args.json)):
-        sys.stdout.write(text)
+    if args.output is not None or not (args.report or "-" in (args.plan, args.json)):
+        text = cuda_source(lowered) if level is Level.CUDA else _ir_text(lowered, args)
+        write_text("-" if args.output is None else args.output, text)
 
 
 def _ir_text(module: ModuleOp, args: argparse.Namespace) -> str:

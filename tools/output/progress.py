@@ -10,8 +10,10 @@ before the next output and at the end.
 
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
 from threading import Event, RLock, Thread
 from time import monotonic
 from typing import Any, TextIO, cast
@@ -22,9 +24,11 @@ from rich.segment import ControlType
 from rich.spinner import Spinner
 from rich.text import Text
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from tilewright.passes.driver.levels import LEVELS, Level, level_of
-from tilewright.passes.driver.lowering import lower
+from tilewright.passes.driver.lowering import context, lower, passes_between
+from tilewright.passes.driver.manager import PassManager
 from tilewright.stages import reporting_stages, stage
 from tilewright.tools.output.terminal import console
 
@@ -184,14 +188,33 @@ def progress() -> Generator[ReportStage]:
         yield report_stage
 
 
+@dataclass
+class _LevelManager(PassManager):
+    """Pass manager that begins a stage for each level."""
+
+    begin: Mapping[int, Level] = field(default_factory=dict[int, Level], kw_only=True)
+    """Level that follows after a number of passes."""
+    report_stage: ReportStage = field(default=ignore_stage, kw_only=True)
+    _number: int = field(default=0, init=False)
+
+    def finished(self, step: ModulePass, module: ModuleOp, seconds: float) -> None:
+        """Begin the stage of the next level after the last pass of a level."""
+        self._number += 1
+        if (level := self.begin.get(self._number)) is not None:
+            self.report_stage(f"{level} IR")
+
+
 def lower_by_levels(
     module: ModuleOp, level: Level, target: str, report_stage: ReportStage
 ) -> ModuleOp:
     """Return `lower(module, level)`, and report each level as a stage."""
     start = level_of(module)
     steps = LEVELS[LEVELS.index(start) + 1 : LEVELS.index(level)] if start is not None else ()
-    for step in steps:
-        report_stage(f"{step} IR")
-        module = lower(module, step, target=target)
-    report_stage(f"{level} IR")
-    return lower(module, level, target=target)
+    following = {
+        len(passes_between(start, step, target)): after for step, after in pairwise((*steps, level))
+    }
+    report_stage(f"{next(iter(steps), level)} IR")
+    manager = _LevelManager(
+        context(), verify_each=False, begin=following, report_stage=report_stage
+    )
+    return lower(module, level, manager, target)
