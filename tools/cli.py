@@ -62,13 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Run `tilewright` with the arguments `argv`, by default those of the process; return its exit
     code.
     """
-    if argv is None:
+    ends = argv is None
+    if ends:
         # The process ends after this call: freezing skips a collection of all of PyTorch's objects.
         atexit.register(gc.freeze)
     open_closed_streams()
     _print_all_text(sys.stdout)
     try:
-        code = _run(sys.argv[1:] if argv is None else argv)
+        code = _run(sys.argv[1:] if argv is None else argv, ends)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -83,8 +84,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _explained(err)
 
 
-def _run(argv: Sequence[str]) -> int:
-    """Run the command that `argv` names; return its exit code, also where argparse exits."""
+def _run(argv: Sequence[str], ends: bool) -> int:
+    """
+    Run the command that `argv` names; return its exit code, also where argparse exits. `ends` is
+    true if the process ends afterwards.
+    """
     try:
         args = _parsed(argv)
         check_sources(args)
@@ -97,7 +101,11 @@ def _run(argv: Sequence[str]) -> int:
             ):
                 with uncollected():
                     command = import_module(f"tilewright.tools.commands.{args.command}")
-                return command.run(args)
+                with uncollected() if getattr(args, "uncollected", False) else nullcontext():
+                    code = command.run(args)
+                    if ends:
+                        gc.freeze()  # before the collector is enabled again
+                return code
     except SystemExit as err:
         return err.code if isinstance(err.code, int) else 2
 

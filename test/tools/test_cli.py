@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tilewright compile`, `run` and `doctor`: their output and exit codes."""
 
+import atexit
+import gc
 import io
 import json
 import re
@@ -674,3 +676,21 @@ def test_streams_that_the_shell_closed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "stderr", None)
     assert main(["compile", "-c", "torch.ones(3) + 1", "--ir", "torch"]) == 0
     assert main(["compile", "no/such/file.mlir"]) == 2
+
+
+def test_garbage_of_a_process_that_ends_is_not_collected(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    command = ["compile", "--ir", "loop", str(tmp_path / "add.mlir")]
+    (tmp_path / "add.mlir").write_text(KERNEL)
+    enabled: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: enabled.append(gc.isenabled()))
+    monkeypatch.setattr(atexit, "register", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["tilewright", *command])
+    assert main() == 0
+    assert enabled == [False]  # frozen before the collector would see all of the program
+    printed = capsys.readouterr().out
+    assert main(command) == 0
+    assert enabled == [False]  # a process that goes on keeps its collector
+    assert gc.isenabled()
+    assert capsys.readouterr().out == printed

@@ -31,10 +31,8 @@ from tilewright.tools.output.trace_filter import listening_to
 from tilewright.tools.output.trace_printer import RemarkPrinter, TracePrinter
 from tilewright.tools.toolkit import use_cuda_home
 from tilewright.tuning.known_schedules import with_known_schedules
-from tilewright.uncollected import uncollected
 
 
-@uncollected()
 def run(args: argparse.Namespace) -> int:
     """Print or write the outputs that the arguments request; return 0."""
     target, level = target_for(args.target), Level(args.ir)

@@ -13,6 +13,7 @@ def add(add_parser: AddParser) -> None:
     """Add the command `compile` and its options to the command line."""
     help = "compile a program, and print its IR at a level or its CUDA source"
     parser = command(add_parser, "compile", help, BARE)
+    parser.set_defaults(uncollected=True)
     add_program(parser)
     parser.add_argument(
         "--ir", choices=LEVELS, default="cuda", help="level to print; default: cuda"
