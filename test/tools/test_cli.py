@@ -684,8 +684,12 @@ def test_garbage_of_a_process_that_ends_is_not_collected(
     command = ["compile", "--ir", "loop", str(tmp_path / "add.mlir")]
     (tmp_path / "add.mlir").write_text(KERNEL)
     enabled: list[bool] = []
+
+    def forgotten(function: object) -> None:
+        assert function is gc.freeze
+
     monkeypatch.setattr(gc, "freeze", lambda: enabled.append(gc.isenabled()))
-    monkeypatch.setattr(atexit, "register", lambda _: None)
+    monkeypatch.setattr(atexit, "register", forgotten)
     monkeypatch.setattr(sys, "argv", ["tilewright", *command])
     assert main() == 0
     assert enabled == [False]  # frozen before the collector would see all of the program
