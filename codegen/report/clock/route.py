@@ -53,23 +53,6 @@ def route_of(
     return Routes(code, places, trips).route(most_steps)
 
 
-def _exit(code: Code, walked: Sequence[int]) -> int | None:
-    """
-    Return the length of a route up to its first conditional exit behind an atomic operation; None
-    without one.
-    """
-    instructions = code.instructions
-    kinds = {n for n, each in enumerate(instructions) if each.category is Category.ATOMIC}
-    counted = next((index for index, place in enumerate(walked) if place in kinds), None)
-    if not kinds or counted is None:
-        return None
-    for index in range(counted, len(walked)):
-        instruction = instructions[walked[index]]
-        if instruction.opcode == "EXIT" and instruction.predicate:
-            return index + 1
-    return None
-
-
 def _producing(code: Code, places: Sequence[Place]) -> frozenset[int]:
     """
     Return the places that a forward branch skips and that start TMA copies or make mbarriers, which
@@ -141,6 +124,8 @@ class Routes:
         self.by_start = {loop.start: loop for loop in trips}
         self.uncounted = {loop.start for loop in loops(code)} - set(self.by_start)
         self.is_endless = {loop: _is_endless(code, loop) for loop in trips}
+        instructions = code.instructions
+        self.atomics = {n for n, i in enumerate(instructions) if i.category is Category.ATOMIC}
         self._straight: dict[int, tuple[int, list[int]]] = {}
         """End of the straight code that begins at a place, and the places that are executed."""
 
@@ -150,8 +135,21 @@ class Routes:
         others = first
         if self.producing:
             others, _ = self._walk(most_steps, skips_producing=True)
-        exits = _exit(self.code, first), _exit(self.code, others)
-        return Route(first, others, steps, self.producing, *exits)
+        return Route(first, others, steps, self.producing, self._exit(first), self._exit(others))
+
+    def _exit(self, walked: Sequence[int]) -> int | None:
+        """
+        Return the length of a route up to its first conditional exit behind an atomic operation;
+        None without one.
+        """
+        counted = (index for index, place in enumerate(walked) if place in self.atomics)
+        if not self.atomics or (first := next(counted, None)) is None:
+            return None
+        for index in range(first, len(walked)):
+            instruction = self.code.instructions[walked[index]]
+            if instruction.opcode == "EXIT" and instruction.predicate:
+                return index + 1
+        return None
 
     def _walk(self, most_steps: int, *, skips_producing: bool) -> tuple[list[int], dict[Loop, int]]:
         """Return the places in the order of execution, and the steps of each loop."""
