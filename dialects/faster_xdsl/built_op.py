@@ -14,7 +14,8 @@ from functools import cache
 from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, OpResult, Region, SSAValue, Use
+from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 
 T = TypeVar("T")
@@ -40,14 +41,19 @@ class BuiltOp(IRDLOperation, ABC):
         Parts and properties that are None are omitted.
         """
         given = properties or {}
-        Operation.__init__(
-            self,
-            operands=_flat(operands, SSAValue),
-            result_types=_flat(result_types, Attribute),
-            properties={name: value for name, value in given.items() if value is not None},
-            location=UNKNOWN_LOC,
-            regions=_flat(regions, Region),
-        )
+        self._operands = SSAValues(_flat(operands, SSAValue))
+        self._operand_uses = tuple([Use(self, at) for at in range(len(self._operands))])
+        for operand, use in zip(self._operands, self._operand_uses, strict=True):
+            operand.add_use(use)
+        types = _flat(result_types, Attribute)
+        self.results = SSAValues([OpResult(type, self, at) for at, type in enumerate(types)])
+        self.properties = {name: value for name, value in given.items() if value is not None}
+        self.attributes = {}
+        self.location = UNKNOWN_LOC
+        for region in regions:
+            if region is not None:
+                self.add_region(region)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         if _has_defaults(type(self)):
