@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.core import SSAValues
 from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.irdl.operations import BaseAttrAccessor, SingleAttrAccessor, VariadicAttrAccessor
 
@@ -64,9 +65,15 @@ def segmented(op: type[OpT]) -> type[OpT]:
 
     Apply it after `irdl_op_definition`, whose accessors it replaces.
     """
-    for name, accessor in list(vars(op).items()):
-        if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options:
-            setattr(op, name, _Operand(accessor))
+    accessors = {
+        name: accessor
+        for name, accessor in vars(op).items()
+        if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options
+    }
+    lists = [a.idx for a in accessors.values() if not isinstance(a, SingleAttrAccessor)]
+    for name, accessor in accessors.items():
+        is_ahead = accessor.idx < min(lists)
+        setattr(op, name, (_FirstOperand if is_ahead else _Operand)(accessor))
     return op
 
 
@@ -103,11 +110,18 @@ class _Operand:
         if self._is_single:
             return operands[start]
         if isinstance(self._accessor, VariadicAttrAccessor):
-            return operands[start:end]
+            return SSAValues(operands[start:end])
         return operands[start] if end > start else None
 
     def __set__(self, op: Operation, value: object) -> None:
         raise NotImplementedError("an op's operands are replaced through `operands`")
+
+
+class _FirstOperand(_Operand):
+    """Descriptor that returns a single operand ahead of all lists."""
+
+    def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
+        return op._operands[self._at]  # pyright: ignore[reportPrivateUsage]
 
 
 @lru_cache(maxsize=1 << 10)

@@ -9,9 +9,16 @@ generators. Unnecessary when `Operation.walk` does not nest a generator for each
 this, too, without rewriting new ops. But it creates a rewriter for every op, and most passes skip
 most ops of a kernel. Unnecessary when the walker creates rewriters only for the op classes that its
 pattern matches.
+
+`STRUCTURE` replaces xDSL's accessors of neighbours. Unnecessary when xDSL's iterators are
+generators, and its blocks look for cycles only if the new op has regions.
 """
 
-from xdsl.ir import Operation
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir.core import BlockOps, RegionBlocks
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 
@@ -61,3 +68,64 @@ def _add(scope: Operation, found: list[Operation]) -> None:
                     found.append(op)
                 op = op.next_op
             block = block.next_block
+
+
+# --- Replacements of xDSL's functions
+
+
+def _ops(self: BlockOps) -> Iterator[Operation]:
+    return _ops_from(self.block.first_op)
+
+
+def _ops_from(op: Operation | None) -> Iterator[Operation]:
+    while op is not None:
+        following = op.next_op
+        yield op
+        op = following
+
+
+def _num_ops(self: BlockOps) -> int:
+    number, op = 0, self.block.first_op
+    while op is not None:
+        number, op = number + 1, op.next_op
+    return number
+
+
+def _blocks(self: RegionBlocks) -> Iterator[Block]:
+    return _blocks_from(self.first)
+
+
+def _blocks_from(block: Block | None) -> Iterator[Block]:
+    while block is not None:
+        following = block.next_block
+        yield block
+        block = following
+
+
+def _attach_op(self: Block, operation: Operation) -> None:
+    if operation.parent is not None:
+        raise ValueError("Can't add to a block an operation already attached to a block.")
+    if operation.regions and operation.is_ancestor(self):
+        raise ValueError("Can't add an operation to a block contained in the operation.")
+    operation.parent = self
+
+
+def _fields(**names: str) -> dict[str, object]:
+    """Return properties that read the named fields without a Python function."""
+    return {name: property(attrgetter(field)) for name, field in names.items()}
+
+
+STRUCTURE: Mapping[type, Mapping[str, object]] = {
+    Operation: _fields(next_op="_next_op", prev_op="_prev_op", successor_uses="_successor_uses"),
+    Block: {
+        **_fields(args="_args", first_op="_first_op", last_op="_last_op", next_block="_next_block"),
+        "_attach_op": _attach_op,
+    },
+    Region: _fields(first_block="_first_block", last_block="_last_block"),
+    SSAValue: _fields(type="_type"),
+    OpResult: _fields(owner="op"),
+    BlockArgument: _fields(owner="block"),
+    BlockOps: {"__iter__": _ops, "__len__": _num_ops},
+    RegionBlocks: {"__iter__": _blocks},
+}
+"""Properties and methods with the results of xDSL's, by class."""
