@@ -14,12 +14,16 @@ pattern matches.
 generators, and its blocks look for cycles only if the new op has regions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
+from typing import TypeVar, cast
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import BlockOps, RegionBlocks
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.rewriter import InsertPoint
+
+OpT = TypeVar("OpT", bound=Operation)
 
 
 def ops_in(*scopes: Operation) -> list[Operation]:
@@ -28,6 +32,18 @@ def ops_in(*scopes: Operation) -> list[Operation]:
     for scope in scopes:
         _add(scope, found)
     return found
+
+
+def ops_of(kind: type[OpT], *scopes: Operation) -> list[OpT]:
+    """Return the ops of a class among `scopes` and the ops nested in them."""
+    found = ops_in(*scopes)
+    matching = _matching(found, (kind,))
+    return [cast("OpT", op) for op in found if type(op) in matching] if matching else []
+
+
+def _matching(ops: Iterable[Operation], kinds: tuple[type[Operation], ...]) -> set[type[Operation]]:
+    """Return the classes of `ops` that derive from one of `kinds`; a kernel has few classes."""
+    return {kind for kind in set(map(type, ops)) if issubclass(kind, kinds)}
 
 
 def ops_within(op: Operation) -> list[Operation]:
@@ -49,10 +65,14 @@ def nests_in(scope: Operation) -> list[Operation]:
 def rewrite_each(scope: Operation, pattern: RewritePattern, *kinds: type[Operation]) -> None:
     """Apply `pattern` to each op of `kinds` in `scope`; skip ops that were erased meanwhile."""
     ops = ops_in(scope)
-    matching = {kind for kind in set(map(type, ops)) if issubclass(kind, kinds)}
+    matching = _matching(ops, kinds)
+    rewriter: PatternRewriter | None = None
     for op in ops:
         if type(op) in matching and op.parent is not None:
-            pattern.match_and_rewrite(op, PatternRewriter(op))
+            rewriter = rewriter or PatternRewriter(op)
+            rewriter.current_operation, rewriter.insertion_point = op, InsertPoint.before(op)
+            rewriter.has_done_action, rewriter.name_hint = False, None
+            pattern.match_and_rewrite(op, rewriter)
 
 
 def _add(scope: Operation, found: list[Operation]) -> None:
