@@ -39,7 +39,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -58,6 +58,7 @@ from xdsl.irdl.operations import (
     get_op_constructs,
 )
 
+from tilewright.dialects.faster_xdsl.verify_once import verify_attribute
 from tilewright.dialects.faster_xdsl.walk import STRUCTURE
 
 Frozen = TypeVar("Frozen")
@@ -102,6 +103,7 @@ def install_shortcuts() -> None:
     replace(AffineExpr, _EXPRESSIONS)
     for kind, functions in STRUCTURE.items():
         replace(kind, functions)
+    replace(ParametrizedAttribute, {"_verify": verify_attribute})
     replace(SSAValues, {"__getitem__": vars(tuple)["__getitem__"]})
     replace(BeforeVariadicSingleAccessor, {"__get__": _single})
     replace(BaseAccessor, {"__get__": _several})
