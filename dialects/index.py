@@ -49,16 +49,20 @@ Ranges = Sequence[Range | None]
 """The range of each dimension; None where it is unknown."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sum:
     """
     The sum `sum(coefficient * atom) + constant`; coefficients are not zero, atoms are distinct.
+
+    A sum never changes. A frozen dataclass would take three times as long to create.
     """
 
     terms: Mapping[AffineExpr, int]
     constant: int = 0
 
     def __add__(self, other: "Sum") -> "Sum":
+        if not other.terms:
+            return Sum(self.terms, self.constant + other.constant)
         terms = dict(self.terms)
         for atom, coefficient in other.terms.items():
             terms[atom] = terms.get(atom, 0) + coefficient
@@ -119,11 +123,14 @@ def _sum(expr: AffineExpr, ranges: Ranges) -> Sum:
             raise ValueError(f"not an affine expression: {expr}")
 
 
+_ADD, _MUL, _MOD = AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul, AffineBinaryOpKind.Mod
+
+
 def _binary(expr: AffineBinaryOpExpr, ranges: Ranges) -> Sum:
     lhs, rhs = _sum(expr.lhs, ranges), _sum(expr.rhs, ranges)
-    if expr.kind is AffineBinaryOpKind.Add:
+    if expr.kind is _ADD:
         return _join_quotients(lhs + rhs, ranges)
-    if expr.kind is AffineBinaryOpKind.Mul:
+    if expr.kind is _MUL:
         return lhs * rhs.constant if not rhs.terms else rhs * lhs.constant
     divisor = rhs.constant
     if rhs.terms or divisor <= 0:
@@ -216,12 +223,12 @@ def _join_quotients(value: Sum, ranges: Ranges) -> Sum:
         c * (x floordiv c) + x mod c                  =  x
         c * ((x floordiv c) mod d) + x mod c          =  x mod (c * d)
     """
+    if len(value.terms) < 2:
+        return value
     for atom, coefficient in value.terms.items():
-        match atom:
-            case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)):
-                pass
-            case _:
-                continue
+        if not isinstance(atom, AffineBinaryOpExpr) or atom.kind is not _MOD:
+            continue
+        x, c = atom.lhs, _value(atom.rhs)
         quotient = sum_of(x // c)
         for other, factor in value.terms.items():
             joined = _join(x, c, quotient, other)
@@ -249,6 +256,11 @@ def _const(value: int) -> AffineExpr:
     return AffineConstantExpr(value)
 
 
+def _value(constant: AffineExpr) -> int:
+    assert isinstance(constant, AffineConstantExpr)
+    return constant.value
+
+
 def _range_of_dim(dim: AffineDimExpr, ranges: Ranges) -> Range | None:
     return ranges[dim.position] if dim.position < len(ranges) else None
 
@@ -260,15 +272,15 @@ def range_of_sum(value: Sum, ranges: Ranges) -> Range | None:
         known = _range_of_atom(atom, ranges)
         if known is None:
             return None
-        ends = (known.low * coefficient, known.high * coefficient)
-        low, high = low + min(ends), high + max(ends)
+        least, most = known if coefficient > 0 else (known.high, known.low)
+        low, high = low + least * coefficient, high + most * coefficient
     return Range(low, high)
 
 
 def _range_of_atom(atom: AffineExpr, ranges: Ranges) -> Range | None:
+    if isinstance(atom, AffineDimExpr):
+        return _range_of_dim(atom, ranges)
     match atom:
-        case AffineDimExpr():
-            return _range_of_dim(atom, ranges)
         case AffineBinaryOpExpr(kind, inner, AffineConstantExpr(divisor)):
             known = range_of(inner, ranges)
         case _:

@@ -181,6 +181,8 @@ def _dimension(position: int) -> AffineExpr:
 
 
 def _replace_dims(self: AffineExpr, new_dims: Any, new_symbols: Any) -> AffineExpr:
+    if isinstance(self, AffineDimExpr | AffineConstantExpr):
+        return _xdsl_replace_dims(self, new_dims, new_symbols)
     return _replaced(self, tuple(new_dims), tuple(new_symbols))
 
 
