@@ -14,7 +14,6 @@ from xdsl.irdl import (
     irdl_op_definition,
 )
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda.copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda.expressions import EXPRESSIONS
@@ -69,7 +68,7 @@ class FuncOp(ThreadFuncOp):
     @property
     def tensor_maps(self) -> Sequence[TensorMapType]:
         """Types of the tensor maps that the host must pass, for arrays that TMA copies in boxes."""
-        return [t for t in self.body.block.arg_types if isa(t, TensorMapType)]
+        return [t for t in self.body.block.arg_types if isinstance(t, TensorMapType)]
 
     @property
     def buffers(self) -> Sequence[BlockArgument]:

@@ -11,7 +11,7 @@ the same errors. Unnecessary when `irdl_op_definition` generates an `__init__` f
 from abc import ABC
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Attribute, OpResult, Region, SSAValue, Use
@@ -62,11 +62,12 @@ class BuiltOp(IRDLOperation, ABC):
 
 def _flat(parts: Sequence[T | Sequence[T] | None], single: type[T]) -> list[T]:
     flat: list[T] = []
-    for part in parts:
-        if isinstance(part, single):
-            flat.append(part)
-        elif part is not None:
-            flat += cast(Sequence[T], part)
+    each: Any
+    for each in parts:
+        if isinstance(each, single):
+            flat.append(each)
+        elif each is not None:
+            flat += each
     return flat
 
 

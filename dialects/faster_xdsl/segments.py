@@ -101,7 +101,7 @@ class _Operand:
 
     def __init__(self, accessor: BaseAttrAccessor):
         self._at, self._is_single = accessor.idx, isinstance(accessor, SingleAttrAccessor)
-        self._accessor = accessor
+        self._is_list = isinstance(accessor, VariadicAttrAccessor)
 
     def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
         sizes: Any = op.properties[_SIZES]
@@ -109,7 +109,7 @@ class _Operand:
         start, end = _spans(sizes.data.data)[self._at]
         if self._is_single:
             return operands[start]
-        if isinstance(self._accessor, VariadicAttrAccessor):
+        if self._is_list:
             return SSAValues(operands[start:end])
         return operands[start] if end > start else None
 

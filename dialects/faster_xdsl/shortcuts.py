@@ -24,7 +24,7 @@ affine expressions cache their hash, and its accessors read `_operands` directly
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -247,5 +247,5 @@ def _sized(self: Any, obj: Any, objtype: object = None) -> Any:
 
 def _values(found: Any) -> Any:
     """Return a slice of values with its types, and anything else unchanged."""
-    is_slice = type(found) is tuple and (not found or isinstance(found[0], SSAValue))
-    return SSAValues(cast("tuple[SSAValue, ...]", found)) if is_slice else cast(object, found)
+    is_slice = found.__class__ is tuple and (not found or isinstance(found[0], SSAValue))
+    return SSAValues(found) if is_slice else found

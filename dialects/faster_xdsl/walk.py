@@ -86,7 +86,7 @@ def _add(scope: Operation, found: list[Operation]) -> None:
                     _add(op, found)
                 else:
                     found.append(op)
-                op = op.next_op
+                op = op._next_op  # pyright: ignore[reportPrivateUsage]: saves a call for each op
             block = block.next_block
 
 
