@@ -58,6 +58,7 @@ from xdsl.irdl.operations import (
     get_op_constructs,
 )
 
+from tilewright.dialects.faster_xdsl.built_op import init_op
 from tilewright.dialects.faster_xdsl.verify_once import verify_attribute
 from tilewright.dialects.faster_xdsl.walk import STRUCTURE
 
@@ -103,6 +104,7 @@ def install_shortcuts() -> None:
     replace(AffineExpr, _EXPRESSIONS)
     for kind, functions in STRUCTURE.items():
         replace(kind, functions)
+    replace(IRDLOperation, {"__init__": init_op})
     replace(ParametrizedAttribute, {"_verify": verify_attribute})
     replace(SSAValues, {"__getitem__": vars(tuple)["__getitem__"]})
     replace(BeforeVariadicSingleAccessor, {"__get__": _single})
