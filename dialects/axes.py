@@ -241,7 +241,7 @@ def _canonical(
 
 
 def _is_in_order(numbers: Sequence[int]) -> bool:
-    return all(number == at for at, number in enumerate(numbers))
+    return [*numbers] == [*range(len(numbers))]
 
 
 def _renamed(exprs: Sequence[AffineExpr], numbers: Sequence[int]) -> list[AffineExpr]:
