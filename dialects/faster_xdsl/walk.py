@@ -15,11 +15,12 @@ generators, and its blocks look for cycles only if the new op has regions.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from operator import attrgetter
 from typing import TypeVar, cast
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.ir.core import BlockOps, RegionBlocks
+from xdsl.ir.core import BlockOps, IRUses, IRWithName, IRWithUses, OpOperands, RegionBlocks
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
 
@@ -130,18 +131,46 @@ def _attach_op(self: Block, operation: Operation) -> None:
     operation.parent = self
 
 
+def _block(self: Region) -> Block:
+    block = self.first_block
+    if block is None or block is not self.last_block:
+        what = "'block' property of Region class"
+        raise ValueError(f"{what} is only available for single-block regions.")
+    return block
+
+
+def _set_name(self: IRWithName, name: str | None) -> None:
+    valid = None if name is None else _valid_name(type(self), name)
+    self._name = valid  # pyright: ignore[reportPrivateUsage]
+
+
+@lru_cache(maxsize=1 << 12)  # values have few names
+def _valid_name(kind: type[IRWithName], name: str) -> str:
+    return kind.extract_valid_name(name)
+
+
 def _fields(**names: str) -> dict[str, object]:
     """Return properties that read the named fields without a Python function."""
     return {name: property(attrgetter(field)) for name, field in names.items()}
 
 
 STRUCTURE: Mapping[type, Mapping[str, object]] = {
-    Operation: _fields(next_op="_next_op", prev_op="_prev_op", successor_uses="_successor_uses"),
+    Operation: {
+        **_fields(next_op="_next_op", prev_op="_prev_op", successor_uses="_successor_uses"),
+        "operands": property(OpOperands, Operation.operands.fset),
+    },
     Block: {
         **_fields(args="_args", first_op="_first_op", last_op="_last_op", next_block="_next_block"),
+        "ops": property(BlockOps),
         "_attach_op": _attach_op,
     },
-    Region: _fields(first_block="_first_block", last_block="_last_block"),
+    Region: {
+        **_fields(first_block="_first_block", last_block="_last_block"),
+        "block": property(_block),
+        "blocks": property(RegionBlocks),
+    },
+    IRWithName: {"name_hint": property(attrgetter("_name"), _set_name)},
+    IRWithUses: {"uses": property(IRUses)},
     SSAValue: _fields(type="_type"),
     OpResult: _fields(owner="op"),
     BlockArgument: _fields(owner="block"),
