@@ -11,6 +11,7 @@ from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FloatAttr,
+    FloatData,
     IntegerAttr,
     MemRefType,
     StringAttr,
@@ -106,7 +107,7 @@ def test_slices_of_operands_have_types():
 def test_ill_formed_attributes_are_rejected_each_time():
     for _ in range(2):
         with pytest.raises(VerifyException, match="Unexpected attribute i32"):
-            FloatAttr(1.0, i32)  # pyright: ignore[reportArgumentType]
+            FloatAttr.new([FloatData(1.0), i32])
     assert FloatAttr(1.0, f32) == FloatAttr(1.0, f32)
 
 
