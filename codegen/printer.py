@@ -23,7 +23,6 @@ from tilewright.codegen.statements import MAX_COLUMNS, StatementPrinter
 from tilewright.dialects import cuda, loop
 from tilewright.dialects.cuda import expressions as expr
 from tilewright.dialects.cuda.matrices import GroupMultiplyOp, LoadMatrixOp, MatrixMultiplyOp
-from tilewright.dialects.cuda.operators import BinaryOp
 from tilewright.dialects.cuda.threads import PerformOp, RemoteOp
 from tilewright.dialects.cuda.types import ArrayType, PointerType, TensorMapType, VariableType
 from tilewright.dialects.faster_xdsl.walk import ops_in
@@ -148,18 +147,20 @@ def _not_lowered(module: ModuleOp, op: Operation) -> UsageError:
     )
 
 
+_CALLING = (expr.LiteralOp, expr.CallOp, PerformOp, RemoteOp, LoadMatrixOp, MatrixMultiplyOp)
+"""Ops whose text may call a function."""
+
+
 def _called(ops: list[Operation]) -> Iterator[Call]:
     """Yield the functions that the text of `ops` calls."""
-    for op in ops:
+    for op in (op for op in ops if type(op) in _CALLING):
         match op:
             case expr.LiteralOp():
                 if isinstance(value := op.value, FloatAttr):
                     yield Call(literal(value).strip("-()"), "")  # infinity and NaN print as calls
-            case BinaryOp():
-                pass  # a shortcut for most ops, which call nothing
             case expr.CallOp():
-                type = op.arguments[0].type if op.arguments else op.result.type
-                yield Call(op.callee.string_value(), C_TYPES.get(type, ""))
+                first = op.arguments[0].type if op.arguments else op.result.type
+                yield Call(op.callee.string_value(), C_TYPES.get(first, ""))
             case PerformOp():
                 types = [C_TYPES.get(argument.type, "") for argument in op.arguments]
                 yield Call(op.callee.string_value(), types[0] if types else "")

@@ -210,7 +210,9 @@ def _numbered(
     """
     numbers: dict[SSAValue, int] = {}
     dims = tuple([numbers.setdefault(value, len(numbers)) for value in operands])
-    return dims, [*numbers], tuple(map(range_of_value, numbers))
+    known = _known.get() or {}
+    ranges = [known[value] if value in known else range_of_value(value) for value in numbers]
+    return dims, [*numbers], tuple(ranges)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -241,7 +243,7 @@ def _canonical(
 
 
 def _is_in_order(numbers: Sequence[int]) -> bool:
-    return all(number == at for at, number in enumerate(numbers))
+    return [*numbers] == [*range(len(numbers))]
 
 
 def _renamed(exprs: Sequence[AffineExpr], numbers: Sequence[int]) -> list[AffineExpr]:

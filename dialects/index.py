@@ -49,22 +49,31 @@ Ranges = Sequence[Range | None]
 """The range of each dimension; None where it is unknown."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sum:
     """
     The sum `sum(coefficient * atom) + constant`; coefficients are not zero, atoms are distinct.
+
+    A sum never changes. A frozen dataclass would take three times as long to create.
     """
 
     terms: Mapping[AffineExpr, int]
     constant: int = 0
 
     def __add__(self, other: "Sum") -> "Sum":
+        if not other.terms:
+            return Sum(self.terms, self.constant + other.constant)
         terms = dict(self.terms)
         for atom, coefficient in other.terms.items():
-            terms[atom] = terms.get(atom, 0) + coefficient
-        return Sum({a: c for a, c in terms.items() if c}, self.constant + other.constant)
+            if total := terms.get(atom, 0) + coefficient:
+                terms[atom] = total
+            else:
+                del terms[atom]
+        return Sum(terms, self.constant + other.constant)
 
     def __mul__(self, factor: int) -> "Sum":
+        if factor == 1:
+            return self
         if factor == 0:
             return Sum({})
         return Sum({a: c * factor for a, c in self.terms.items()}, self.constant * factor)
@@ -78,16 +87,18 @@ class Sum:
 
     @cached_property
     def _expr(self) -> AffineExpr:  # cached: `sum_of` returns the same sums repeatedly
-        ordered = sorted(self.terms.items(), key=lambda t: (-abs(t[1]), _atom_key(t[0])))
+        terms = [*self.terms.items()]
+        if len(terms) > 1:
+            terms.sort(key=lambda term: (-abs(term[1]), _atom_key(term[0])))
         expr: AffineExpr | None = None
-        for atom, coefficient in ordered:
+        for atom, coefficient in terms:
             expr = atom * coefficient if expr is None else expr + atom * coefficient
-        if expr is None:
-            return AffineConstantExpr(self.constant)
-        return expr + self.constant
+        return _const(self.constant) if expr is None else expr + self.constant
 
 
 def _atom_key(atom: AffineExpr) -> tuple[int, str]:
+    if isinstance(atom, AffineDimExpr):
+        return (atom.position, f"d{atom.position}")
     first = min((e.position for e in atom.dfs() if isinstance(e, AffineDimExpr)), default=0)
     return (first, str(atom))
 
@@ -103,46 +114,50 @@ def _cached_sum(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> Sum:
 
 
 def _sum(expr: AffineExpr, ranges: Ranges) -> Sum:
-    match expr:
-        case AffineConstantExpr():
-            return Sum({}, expr.value)
-        case AffineDimExpr():
-            known = _range_of_dim(expr, ranges)
-            if known is not None and known.low == known.high:
-                return Sum({}, known.low)
-            return Sum({expr: 1})
-        case AffineBinaryOpExpr():
-            return _binary(expr, ranges)
-        case AffineSymExpr():
-            raise ValueError("subscripts use dimensions only, not symbols")
-        case _:
-            raise ValueError(f"not an affine expression: {expr}")
+    if isinstance(expr, AffineBinaryOpExpr):
+        return _binary(expr, ranges)
+    if isinstance(expr, AffineConstantExpr):
+        return Sum({}, expr.value)
+    if isinstance(expr, AffineDimExpr):
+        known = _range_of_dim(expr, ranges)
+        if known is not None and known.low == known.high:
+            return Sum({}, known.low)
+        return Sum({expr: 1})
+    if isinstance(expr, AffineSymExpr):
+        raise ValueError("subscripts use dimensions only, not symbols")
+    raise ValueError(f"not an affine expression: {expr}")
+
+
+_ADD, _MUL = AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul
+_MOD, _FLOORDIV = AffineBinaryOpKind.Mod, AffineBinaryOpKind.FloorDiv
 
 
 def _binary(expr: AffineBinaryOpExpr, ranges: Ranges) -> Sum:
-    lhs, rhs = _sum(expr.lhs, ranges), _sum(expr.rhs, ranges)
-    if expr.kind is AffineBinaryOpKind.Add:
+    kind, lhs, rhs = expr.kind, _sum(expr.lhs, ranges), _sum(expr.rhs, ranges)
+    if kind is _ADD:
         return _join_quotients(lhs + rhs, ranges)
-    if expr.kind is AffineBinaryOpKind.Mul:
+    if kind is _MUL:
         return lhs * rhs.constant if not rhs.terms else rhs * lhs.constant
     divisor = rhs.constant
     if rhs.terms or divisor <= 0:
         raise ValueError(f"the divisor in '{expr}' must be a positive constant")
-    match expr.kind:
-        case AffineBinaryOpKind.FloorDiv:
-            return _floordiv(lhs, divisor, ranges)
-        case AffineBinaryOpKind.Mod:
-            return _mod(lhs, divisor, ranges)
-        case _:
-            return _floordiv(lhs * -1, divisor, ranges) * -1
+    if kind is _FLOORDIV:
+        return _floordiv(lhs, divisor, ranges)
+    if kind is _MOD:
+        return _mod(lhs, divisor, ranges)
+    return _floordiv(lhs * -1, divisor, ranges) * -1
 
 
 def _split(value: Sum, divisor: int) -> tuple[Sum, Sum]:
     """
     Return sums `quotient` and `rest` with `value = quotient * divisor + rest`, made term by term.
     """
-    quotient = {a: c // divisor for a, c in value.terms.items() if c % divisor == 0}
-    rest = {a: c for a, c in value.terms.items() if c % divisor}
+    quotient, rest = dict[AffineExpr, int](), dict[AffineExpr, int]()
+    for atom, coefficient in value.terms.items():
+        if coefficient % divisor:
+            rest[atom] = coefficient
+        else:
+            quotient[atom] = coefficient // divisor
     return (
         Sum(quotient, value.constant // divisor),
         Sum(rest, value.constant % divisor),
@@ -157,8 +172,10 @@ def _common_step(value: Sum, divisor: int, ranges: Ranges) -> tuple[int, Sum, Su
     `mod`. Return `step`, `high` and `low`; step 1 if there is no larger one.
     """
     for step in sorted({gcd(c, divisor) for c in value.terms.values()}, reverse=True):
+        if step == 1:
+            break
         high, low = _split(value, step)
-        if step > 1 and high.terms and range_of_sum(low, ranges) in Range(0, step - 1):
+        if high.terms and range_of_sum(low, ranges) in Range(0, step - 1):
             return step, high, low
     return 1, value, Sum({})
 
@@ -216,12 +233,12 @@ def _join_quotients(value: Sum, ranges: Ranges) -> Sum:
         c * (x floordiv c) + x mod c                  =  x
         c * ((x floordiv c) mod d) + x mod c          =  x mod (c * d)
     """
+    if len(value.terms) < 2:
+        return value
     for atom, coefficient in value.terms.items():
-        match atom:
-            case AffineBinaryOpExpr(AffineBinaryOpKind.Mod, x, AffineConstantExpr(c)):
-                pass
-            case _:
-                continue
+        if not isinstance(atom, AffineBinaryOpExpr) or atom.kind is not _MOD:
+            continue
+        x, c = atom.lhs, _value(atom.rhs)
         quotient = sum_of(x // c)
         for other, factor in value.terms.items():
             joined = _join(x, c, quotient, other)
@@ -246,7 +263,12 @@ def _join(x: AffineExpr, c: int, quotient: Sum, other: AffineExpr) -> AffineExpr
 
 
 def _const(value: int) -> AffineExpr:
-    return AffineConstantExpr(value)
+    return AffineExpr.constant(value)
+
+
+def _value(constant: AffineExpr) -> int:
+    assert isinstance(constant, AffineConstantExpr)
+    return constant.value
 
 
 def _range_of_dim(dim: AffineDimExpr, ranges: Ranges) -> Range | None:
@@ -260,15 +282,15 @@ def range_of_sum(value: Sum, ranges: Ranges) -> Range | None:
         known = _range_of_atom(atom, ranges)
         if known is None:
             return None
-        ends = (known.low * coefficient, known.high * coefficient)
-        low, high = low + min(ends), high + max(ends)
+        least, most = known if coefficient > 0 else (known.high, known.low)
+        low, high = low + least * coefficient, high + most * coefficient
     return Range(low, high)
 
 
 def _range_of_atom(atom: AffineExpr, ranges: Ranges) -> Range | None:
+    if isinstance(atom, AffineDimExpr):
+        return _range_of_dim(atom, ranges)
     match atom:
-        case AffineDimExpr():
-            return _range_of_dim(atom, ranges)
         case AffineBinaryOpExpr(kind, inner, AffineConstantExpr(divisor)):
             known = range_of(inner, ranges)
         case _:

@@ -2,7 +2,7 @@
 """Shaped types of values, for ops whose constraints already guarantee the kind of type."""
 
 from functools import lru_cache
-from typing import cast
+from typing import Any
 
 from xdsl.dialects.builtin import (
     FixedBitwidthType,
@@ -16,14 +16,16 @@ from xdsl.ir import Attribute, SSAValue
 
 def tensor_type(value: SSAValue) -> TensorType[Attribute]:
     """Return the type of a value known to be a tensor."""
-    assert value.type.name == TensorType.name
-    return cast("TensorType[Attribute]", value.type)
+    type: Any = value.type
+    assert type.name == TensorType.name
+    return type
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
     """Return the type of a value known to be a memref."""
-    assert value.type.name == MemRefType.name
-    return cast("MemRefType[Attribute]", value.type)
+    type: Any = value.type
+    assert type.name == MemRefType.name
+    return type
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:

@@ -7,14 +7,13 @@ expressions (`dialects/cuda/expressions.py`) or names. Value names become variab
 text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from xdsl.ir import BlockArgument, Dialect, Operation
+from xdsl.ir import BlockArgument, Dialect
 from xdsl.irdl import (
     irdl_op_definition,
 )
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda.copies import COPY_EXPRESSIONS, COPY_STATEMENTS
 from tilewright.dialects.cuda.expressions import EXPRESSIONS
@@ -34,7 +33,7 @@ from tilewright.dialects.cuda.types import (
     TensorMapType,
     VariableType,
 )
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_of
 from tilewright.dialects.kernel_like import ThreadFuncOp
 
 MAX_STATIC_SHARED = 48 * 1024
@@ -69,7 +68,7 @@ class FuncOp(ThreadFuncOp):
     @property
     def tensor_maps(self) -> Sequence[TensorMapType]:
         """Types of the tensor maps that the host must pass, for arrays that TMA copies in boxes."""
-        return [t for t in self.body.block.arg_types if isa(t, TensorMapType)]
+        return [t for t in self.body.block.arg_types if isinstance(t, TensorMapType)]
 
     @property
     def buffers(self) -> Sequence[BlockArgument]:
@@ -78,12 +77,12 @@ class FuncOp(ThreadFuncOp):
     @property
     def static_shared_bytes(self) -> int:
         """Bytes of shared memory that the text declares statically."""
-        return _static_bytes(ops_in(self))
+        return sum(op.num_bytes for op in ops_of(SharedOp, self))
 
     @property
     def dynamic_shared_bytes(self) -> int:
         """Bytes of shared memory whose size the launch sets."""
-        return sum(op.size.value.data for op in ops_in(self) if isinstance(op, PoolOp))
+        return sum(op.size.value.data for op in ops_of(PoolOp, self))
 
     @property
     def shared_bytes(self) -> int:
@@ -102,18 +101,13 @@ class FuncOp(ThreadFuncOp):
         for map in self.tensor_maps:
             if map.input.data >= len(self.inputs):
                 raise VerifyException(f"{map} is of an input that the kernel lacks")
-        declared = ops_in(self)
-        if (static := _static_bytes(declared)) > MAX_STATIC_SHARED:
+        if (static := self.static_shared_bytes) > MAX_STATIC_SHARED:
             raise VerifyException(
                 f"{static} bytes of shared memory; a kernel may declare {MAX_STATIC_SHARED}"
             )
-        if sum(isinstance(op, PoolOp) for op in declared) > 1:
+        if len(ops_of(PoolOp, self)) > 1:
             raise VerifyException("a kernel has one pool")
         verify_placement(self.body.block)
-
-
-def _static_bytes(ops: Iterable[Operation]) -> int:
-    return sum(op.num_bytes for op in ops if isinstance(op, SharedOp))
 
 
 Cuda = Dialect(

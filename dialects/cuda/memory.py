@@ -82,7 +82,7 @@ class LocalOp(StatementOp):
     ):
         super().__init__(
             properties={"align": _alignment(align), "zeroed": UnitAttr() if zeroed else None},
-            result_types=[ArrayType.get(shape, element)],
+            result_types=[ArrayType.get(tuple(shape), element)],
         )
         self.array.name_hint = name
 

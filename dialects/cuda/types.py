@@ -124,7 +124,8 @@ class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
     element: Attribute
 
     @staticmethod
-    def get(shape: Sequence[int], element: Attribute) -> "ArrayType":
+    @lru_cache(maxsize=1 << 10)
+    def get(shape: tuple[int, ...], element: Attribute) -> "ArrayType":
         """Return the array type with that shape and element type."""
         return ArrayType(ArrayAttr(map(IntAttr, shape)), element)
 
@@ -143,7 +144,8 @@ class ArrayType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return cls.get(*parser.parse_ranked_shape()).parameters
+            shape, element = parser.parse_ranked_shape()
+            return cls.get(tuple(shape), element).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.core import SSAValues
 from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.irdl.operations import BaseAttrAccessor, SingleAttrAccessor, VariadicAttrAccessor
 
@@ -64,9 +65,15 @@ def segmented(op: type[OpT]) -> type[OpT]:
 
     Apply it after `irdl_op_definition`, whose accessors it replaces.
     """
-    for name, accessor in list(vars(op).items()):
-        if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options:
-            setattr(op, name, _Operand(accessor))
+    accessors = {
+        name: accessor
+        for name, accessor in vars(op).items()
+        if isinstance(accessor, BaseAttrAccessor) and accessor.option in SegmentedOp.irdl_options
+    }
+    lists = [a.idx for a in accessors.values() if not isinstance(a, SingleAttrAccessor)]
+    for name, accessor in accessors.items():
+        is_ahead = accessor.idx < min(lists)
+        setattr(op, name, (_FirstOperand if is_ahead else _Operand)(accessor))
     return op
 
 
@@ -94,7 +101,7 @@ class _Operand:
 
     def __init__(self, accessor: BaseAttrAccessor):
         self._at, self._is_single = accessor.idx, isinstance(accessor, SingleAttrAccessor)
-        self._accessor = accessor
+        self._is_list = isinstance(accessor, VariadicAttrAccessor)
 
     def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
         sizes: Any = op.properties[_SIZES]
@@ -102,12 +109,19 @@ class _Operand:
         start, end = _spans(sizes.data.data)[self._at]
         if self._is_single:
             return operands[start]
-        if isinstance(self._accessor, VariadicAttrAccessor):
-            return operands[start:end]
+        if self._is_list:
+            return SSAValues(operands[start:end])
         return operands[start] if end > start else None
 
     def __set__(self, op: Operation, value: object) -> None:
         raise NotImplementedError("an op's operands are replaced through `operands`")
+
+
+class _FirstOperand(_Operand):
+    """Descriptor that returns a single operand ahead of all lists."""
+
+    def __get__(self, op: Operation, kind: type[Operation] | None = None) -> Any:
+        return op._operands[self._at]  # pyright: ignore[reportPrivateUsage]
 
 
 @lru_cache(maxsize=1 << 10)

@@ -10,9 +10,12 @@ the dialects are first imported. Only facts that never change are cached.
     hashes of IR      An op, a block, a region and a value are equal only to themselves: `object`
                       hashes them, without a Python function.
     hashes of types   Computed once for types made of other attributes or of expressions.
-    expressions       Equal dimensions and numbers are one object. The expression with replaced
-                      dimensions, and the set of used ones, are computed once.
+    expressions       Equal dimensions and numbers are one object. Sums, products and quotients, the
+                      expression with replaced dimensions, and the set of used ones, are computed
+                      once.
     operands by name  Read from the op's own tuple of operands, without a view of it.
+    structure         Fields and neighbours of ops and blocks are read without Python functions
+                      where possible (`walk.py`).
 
 Unnecessary when `Operation`, `Attribute` and `SSAValue` have no `ABCMeta`, xDSL's attributes and
 affine expressions cache their hash, and its accessors read `_operands` directly.
@@ -24,6 +27,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     FloatAttr,
@@ -35,7 +39,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -48,10 +52,15 @@ from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.operations import (
     BaseAccessor,
+    BaseAttrAccessor,
     BeforeVariadicSingleAccessor,
     VarIRConstruct,
     get_op_constructs,
 )
+
+from tilewright.dialects.faster_xdsl.built_op import init_op
+from tilewright.dialects.faster_xdsl.verify_once import verify_attribute
+from tilewright.dialects.faster_xdsl.walk import STRUCTURE
 
 Frozen = TypeVar("Frozen")
 
@@ -65,7 +74,10 @@ _ITSELF = (Operation, IRDLOperation, Block, Region, SSAValue, AffineBinaryOpKind
 
 _COMPOSED = (
     AffineBinaryOpExpr,
+    AffineConstantExpr,
+    AffineDimExpr,
     AffineMap,
+    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     FloatAttr,
@@ -90,9 +102,14 @@ def install_shortcuts() -> None:
     for kind in _COMPOSED:
         cache_hash(kind)
     replace(AffineExpr, _EXPRESSIONS)
-    replace(SSAValues, {"__getitem__": _item})
+    for kind, functions in STRUCTURE.items():
+        replace(kind, functions)
+    replace(IRDLOperation, {"__init__": init_op})
+    replace(ParametrizedAttribute, {"_verify": verify_attribute})
+    replace(SSAValues, {"__getitem__": vars(tuple)["__getitem__"]})
     replace(BeforeVariadicSingleAccessor, {"__get__": _single})
     replace(BaseAccessor, {"__get__": _several})
+    replace(BaseAttrAccessor, {"__get__": _sized})
 
 
 def replace(kind: type, functions: Mapping[str, object]) -> None:
@@ -135,10 +152,11 @@ def cache_hash(kind: type[Frozen]) -> type[Frozen]:
     compute: Callable[[Any], int] = kind.__hash__
 
     def memoised(self: Any) -> int:
-        known = self.__dict__
-        if "_hash" not in known:
-            known["_hash"] = compute(self)
-        return known["_hash"]
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", found := compute(self))
+            return found
 
     def without_hash(self: Any) -> dict[str, Any]:  # string hashes differ in another process
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
@@ -165,6 +183,8 @@ def _dimension(position: int) -> AffineExpr:
 
 
 def _replace_dims(self: AffineExpr, new_dims: Any, new_symbols: Any) -> AffineExpr:
+    if isinstance(self, AffineDimExpr | AffineConstantExpr):
+        return _xdsl_replace_dims(self, new_dims, new_symbols)
     return _replaced(self, tuple(new_dims), tuple(new_symbols))
 
 
@@ -182,7 +202,16 @@ def _dims(expr: AffineExpr) -> frozenset[int]:
     return frozenset(_xdsl_used_dims(expr))
 
 
+def _cached(compute: Callable[[Any, Any], AffineExpr]) -> object:
+    """Return a method with the results of `compute`; equal results are often one object."""
+    return lru_cache(maxsize=1 << 14)(compute)
+
+
 _EXPRESSIONS = {
+    "__add__": _cached(AffineExpr.__add__),
+    "__floordiv__": _cached(AffineExpr.__floordiv__),
+    "__mod__": _cached(AffineExpr.__mod__),
+    "__mul__": _cached(AffineExpr.__mul__),
     "constant": staticmethod(_constant),
     "dimension": staticmethod(_dimension),
     "replace_dims_and_symbols": _replace_dims,
@@ -193,24 +222,32 @@ _EXPRESSIONS = {
 # --- Operands
 
 
-_item_of: Any = vars(tuple)["__getitem__"]
-
-
-def _item(self: Any, idx: Any) -> Any:
-    found = _item_of(self, idx)
-    return SSAValues(found) if type(idx) is slice else found
+_OPERAND, _RESULT = VarIRConstruct.OPERAND, VarIRConstruct.RESULT
 
 
 def _single(self: Any, obj: Any, objtype: object = None) -> Any:
-    construct: VarIRConstruct = self.construct
-    if construct is VarIRConstruct.OPERAND:
-        return _item_of(obj._operands, self.idx)
-    if construct is VarIRConstruct.RESULT:
-        return _item_of(obj.results, self.idx)
-    held: Any = get_op_constructs(obj, construct)
+    if self.construct is _OPERAND:
+        return obj._operands[self.idx]
+    if self.construct is _RESULT:
+        return obj.results[self.idx]
+    held: Any = get_op_constructs(obj, self.construct)
     return held[self.idx]
 
 
 def _several(self: Any, obj: Any, objtype: object = None) -> Any:
-    is_operand = self.construct is VarIRConstruct.OPERAND
-    return self.index(obj._operands if is_operand else get_op_constructs(obj, self.construct))
+    if self.construct is _OPERAND:
+        return _values(self.index(obj._operands))
+    return _values(self.index(get_op_constructs(obj, self.construct)))
+
+
+_xdsl_sized: Any = vars(BaseAttrAccessor)["__get__"]
+
+
+def _sized(self: Any, obj: Any, objtype: object = None) -> Any:
+    return _values(_xdsl_sized(self, obj, objtype))
+
+
+def _values(found: Any) -> Any:
+    """Return a slice of values with its types, and anything else unchanged."""
+    is_slice = found.__class__ is tuple and (not found or isinstance(found[0], SSAValue))
+    return SSAValues(found) if is_slice else found

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Verification of single ops, once for each form.
+Verification of single ops, once for each form, and of attributes, once for equal ones.
 
 The form of an op is its class, its types, its properties and attributes, and the types of its block
 arguments. All of them are immutable. The form alone decides whether an op fits its definition. For
 most classes, the form and the op's place together decide whether the op is well-formed. Kernels
 consist of thousands of ops with few forms, and programs compiled in sequence share most forms.
-Unnecessary when xDSL caches the verification of ops with equal types and properties.
+Unnecessary when xDSL caches the verification of ops with equal types and properties, and that of
+equal attributes.
 """
 
 from abc import ABC
@@ -19,7 +20,7 @@ from xdsl.dialects.arith import Arith
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.math import Math
 from xdsl.dialects.memref import AllocOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import OpTrait
 
@@ -48,6 +49,21 @@ def types_at_the_end(op: Operation) -> Hashable:
 
 
 _MAX_FORMS = 1 << 15
+_verify_attribute: Any = vars(ParametrizedAttribute)["_verify"]
+_attributes: set[ParametrizedAttribute] = set()
+"""Attributes that were found well-formed."""
+
+
+def verify_attribute(self: ParametrizedAttribute) -> None:
+    """Raise `VerifyException` unless an attribute, or an equal one before it, is well-formed."""
+    if self in _attributes:
+        return
+    _verify_attribute(self)
+    if len(_attributes) >= _MAX_FORMS:
+        _attributes.clear()
+    _attributes.add(self)
+
+
 _places: dict[Hashable, set[Hashable]] = {}
 """Places in which ops of a form were found well-formed, by form."""
 

@@ -74,10 +74,8 @@ class Conversion:
         Add a tensor map parameter for each kind of box that the kernel copies; return their number.
         """
         maps: dict[TensorMapType, SSAValue] = {}
-        for op in self.accesses.ops:
-            if not isinstance(op, kernel.TmaCopyOp):
-                continue
-            type = _tensor_map_of(op, self.accesses.boxes[op], self.source)
+        for op, pieces in self.accesses.boxes.items():
+            type = _tensor_map_of(op, pieces, self.source)
             if type not in maps:
                 maps[type] = self._parameter(type, f"{op.source.name_hint or 'x'}_map")
             self.tensor_maps[op] = maps[type]

@@ -50,7 +50,7 @@ class Index(NamedTuple):
 
     def without_constant(self) -> "Index":
         """Return the index without its constant."""
-        return self._replace(constant=0) if self.constant else self
+        return Index(self.variable, self.operands) if self.constant else self
 
     def num_terms(self) -> int:
         """Return the number of terms of the sum without its constant; 0 for a constant index."""
@@ -133,6 +133,7 @@ def steps_below_zero(dividend: AffineExpr, divisor: int, ranges: Ranges) -> int 
     return None if known is None else max(0, -(known.low // divisor))
 
 
+@lru_cache(maxsize=1 << 14)
 def split_constant(expr: AffineExpr) -> tuple[AffineExpr, int]:
     """
     Return the varying part and the constant of a canonical expression, whose constant is its last

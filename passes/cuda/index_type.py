@@ -2,6 +2,7 @@
 """Choice of the C++ type of a kernel's indices: `int`, or `long long` if `int` is too small."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import inf
 
 from xdsl.dialects import scf
@@ -10,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.index import Range, Ranges, range_of, sum_of
+from tilewright.dialects.index import Range, range_of, sum_of
 from tilewright.passes.cuda.accesses import Accesses
 from tilewright.passes.cuda.index import Index, is_division, steps_below_zero
 
@@ -41,9 +42,9 @@ def _access_reaches(accesses: Accesses) -> Iterator[float]:
         variable = index.without_constant()
         largest[variable] = max(largest.get(variable, 0), abs(index.constant))
     for index, constant in largest.items():
-        yield _sum_bound(index.variable, index.ranges) + constant
+        yield _sum_bound(index.variable, tuple(index.ranges)) + constant
     for mask in accesses.conjuncts:
-        ranges = [range_of_value(v) for v in mask.operands]
+        ranges = tuple([range_of_value(v) for v in mask.operands])
         yield from (_sum_bound(expr, ranges) + 1 for expr in mask.exprs)
 
 
@@ -52,7 +53,8 @@ def _magnitude(known: Range | None) -> float:
     return inf if known is None else max(abs(known.low), abs(known.high))
 
 
-def _sum_bound(expr: AffineExpr, ranges: Ranges) -> float:
+@lru_cache(maxsize=1 << 14)  # kernels have many equal subscripts
+def _sum_bound(expr: AffineExpr, ranges: tuple[Range | None, ...]) -> float:
     """
     Return a bound on the absolute value of every partial sum of `expr`, in any order, and of every
     dividend in it.
@@ -74,7 +76,7 @@ def _sum_bound(expr: AffineExpr, ranges: Ranges) -> float:
             return max(abs(value.constant) + sum(terms), *inside, 0)
 
 
-def _value_bound(atom: AffineExpr, ranges: Ranges) -> float:
+def _value_bound(atom: AffineExpr, ranges: tuple[Range | None, ...]) -> float:
     """
     Return a bound on the absolute value of a term. Of a quotient or a remainder it is smaller than
     that of the dividend, which is made positive before it is divided.

@@ -40,7 +40,7 @@ from tilewright.dialects.cuda.expressions import ReadOp
 from tilewright.dialects.cuda.operators import BinaryOp, CompareOp, TernaryOp
 from tilewright.dialects.cuda.statements import AssignOp, VarOp
 from tilewright.dialects.cuda.types import BinaryOperator, Comparison
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_in, ops_of
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.dialects.kernel.ring import FillOp, RingType, RingWaitOp
 from tilewright.passes.cuda.accesses import Accesses
@@ -67,8 +67,7 @@ class Counter(NamedTuple):
 
 def counters_of(op: scf.ForOp, accesses: Accesses) -> list[Counter]:
     """Return the counters for the slots that the body of `op`, with step 1 from 0, divides for."""
-    indices = (i for i in ops_in(op) if isinstance(i, kernel.IndexOp))
-    named = {accesses.places[i][0].terms[0] for i in indices}
+    named = {accesses.places[i][0].terms[0] for i in ops_of(kernel.IndexOp, op)}
     found: dict[Index, Counter] = {}
     for fill in accesses.fills:
         if not op.is_ancestor(fill) or (counter := _counter(fill, op, accesses)) is None:

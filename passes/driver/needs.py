@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
 from tilewright.dialects import kernel, loop, prim, tile
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_of
 from tilewright.dialects.kernel.barrier import MeetingOp
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile import Join
@@ -32,39 +32,31 @@ def need_of(name: str) -> Need | None:
 
 def _op(kind: type[Operation], at_least: int = 1) -> Need:
     """Return the need for some ops of a class."""
-    return lambda module: _number(module, kind) >= at_least
-
-
-def _number(module: ModuleOp, kind: type[Operation]) -> int:
-    return sum(isinstance(op, kind) for op in ops_in(module))
+    return lambda module: len(ops_of(kind, module)) >= at_least
 
 
 def _finds_maxima(module: ModuleOp) -> bool:
     """True if a reduction finds a maximum, as in each softmax."""
-    return any(
-        isinstance(op, loop.ReduceOp) and op.monoid.data is Monoid.MAX for op in ops_in(module)
-    )
+    return any(op.monoid.data is Monoid.MAX for op in ops_of(loop.ReduceOp, module))
 
 
 def _has_maxima_or_two_reductions(module: ModuleOp) -> bool:
-    return _finds_maxima(module) or _number(module, loop.ReduceOp) > 1
+    reductions = ops_of(loop.ReduceOp, module)
+    return len(reductions) > 1 or any(op.monoid.data is Monoid.MAX for op in reductions)
 
 
 def _stores_selections(module: ModuleOp) -> bool:
-    return any(
-        isinstance(op, loop.StoreOp) and isinstance(op.value.owner, arith.SelectOp)
-        for op in ops_in(module)
-    )
+    return any(isinstance(op.value.owner, arith.SelectOp) for op in ops_of(loop.StoreOp, module))
 
 
 def _has_nests(module: ModuleOp) -> bool:
     """True if a loop has several axes."""
-    return any(isinstance(op, loop.ForOp) and len(op.body.block.args) > 1 for op in ops_in(module))
+    return any(len(op.body.block.args) > 1 for op in ops_of(loop.ForOp, module))
 
 
 def _divides_subscripts(module: ModuleOp) -> bool:
     """True if a load divides an axis, as those of a convolution do."""
-    loads = (op for op in ops_in(module) if isinstance(op, loop.LoadOp))
+    loads = ops_of(loop.LoadOp, module)
     exprs = (inner for load in loads for expr in load.map.data.results for inner in expr.dfs())
     return any(
         isinstance(expr, AffineBinaryOpExpr) and expr.kind is AffineBinaryOpKind.FloorDiv
@@ -73,35 +65,28 @@ def _divides_subscripts(module: ModuleOp) -> bool:
 
 
 def _divides_by_variables(module: ModuleOp) -> bool:
-    return any(
-        isinstance(op, arith.DivfOp) and not isinstance(op.rhs.owner, arith.ConstantOp)
-        for op in ops_in(module)
-    )
+    divisions = ops_of(arith.DivfOp, module)
+    return any(not isinstance(op.rhs.owner, arith.ConstantOp) for op in divisions)
 
 
 def _divides_in_reductions(module: ModuleOp) -> bool:
-    reductions = (op for op in ops_in(module) if isinstance(op, loop.ReduceOp))
-    return any(isinstance(op, arith.DivfOp) for each in reductions for op in ops_in(each))
+    return any(ops_of(arith.DivfOp, each) for each in ops_of(loop.ReduceOp, module))
 
 
 def _joins_pairs(module: ModuleOp) -> bool:
     """True if threads combine values of a monoid on several values."""
-    return any(
-        isinstance(op, tile.CombineOp) and op.monoid.data in (Monoid.SOFTMAX, Monoid.MOMENTS)
-        for op in ops_in(module)
-    )
+    pairs = (Monoid.SOFTMAX, Monoid.MOMENTS)
+    return any(op.monoid.data in pairs for op in ops_of(tile.CombineOp, module))
 
 
 def _weights_values(module: ModuleOp) -> bool:
     """True if a reduction weights values by the exponentials of scores."""
-    return any(isinstance(op, loop.ReduceOp) and op.is_softmax for op in ops_in(module))
+    return any(op.is_softmax for op in ops_of(loop.ReduceOp, module))
 
 
 def _joins_by_workspace(module: ModuleOp) -> bool:
-    return any(
-        isinstance(op, tile.CombineOp) and op.join is not None and op.join.data is Join.WORKSPACE
-        for op in ops_in(module)
-    )
+    joins = [op.join for op in ops_of(tile.CombineOp, module)]
+    return any(join is not None and join.data is Join.WORKSPACE for join in joins)
 
 
 def _planned(name: str) -> Need:

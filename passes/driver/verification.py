@@ -7,8 +7,7 @@ functions declare verify, and SSA form is intact.
 `verify_dominance` does.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import prod
 from typing import Any, NamedTuple, NoReturn
@@ -65,9 +64,8 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     terminate in a cycle. Verifiers also inspect the ops around an op, whose properties must exist.
     """
     walks = [verify_dominance(part) for part in parts]
-    for op in (op for walk in walks for op in walk.nests):
-        with _blamed_on(op):
-            verify_definition(op)
+    for walk in walks:
+        _verify_definitions(walk.nests)
     try:
         if module not in parts:
             module.verify(verify_nested_ops=False)
@@ -78,6 +76,14 @@ def _verify_parts(module: Operation, parts: Sequence[Operation]) -> None:
     for walk in walks:
         _verify_points(walk.nests)
         _verify_attributes(walk.ops)
+
+
+def _verify_definitions(nests: Iterable[Operation]) -> None:
+    for op in nests:
+        try:
+            verify_definition(op)
+        except VerifyException as err:
+            raise InvalidOpError(op, one_line(err)) from err
 
 
 def _verify_ops(ops: Iterable[Operation]) -> None:
@@ -130,16 +136,10 @@ _ATTRIBUTES: dict[type[Operation], Callable[[Any], object]] = {
 def _verify_attributes(ops: Iterable[Operation]) -> None:
     for op in ops:
         if verify := _ATTRIBUTES.get(type(op)):
-            with _blamed_on(op):
+            try:
                 verify(op)
-
-
-@contextmanager
-def _blamed_on(op: Operation) -> Generator[None]:
-    try:
-        yield
-    except VerifyException as err:
-        raise InvalidOpError(op, one_line(err)) from err
+            except VerifyException as err:
+                raise InvalidOpError(op, one_line(err)) from err
 
 
 class Walk(NamedTuple):

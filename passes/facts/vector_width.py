@@ -17,12 +17,12 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tilewright.dialects import kernel, loop
 from tilewright.dialects.axes import range_of_value
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_of
 from tilewright.dialects.index import Range, Sum, delinearize, sum_of
 from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT
 from tilewright.dialects.kernel.copy import CopyingOp
@@ -231,20 +231,9 @@ def require_aligned_arguments(function: kernel.FuncOp) -> None:
     Record on the kernel which alignment in bytes each argument needs: that of the bytes that one
     copy moves from or to it.
     """
-    for side, bytes in (moved for op in ops_in(function) for moved in _moved(op)):
+    moved = [(op.source, BOX_ALIGNMENT) for op in ops_of(TmaCopyOp, function)]
+    for op in ops_of(CopyingOp, function):
+        moved += [(op.source, op.num_bytes), (op.target, op.num_bytes)]
+    for side, bytes in moved:
         if isinstance(side, BlockArgument) and side.owner is function.body.block:
             function.require_alignment(side, bytes)
-
-
-def _moved(op: Operation) -> list[tuple[SSAValue, int]]:
-    """
-    Return the sources and targets of the copy `op` that need alignment, each with the bytes moved
-    at once; none for other ops.
-    """
-    match op:
-        case CopyingOp():
-            return [(op.source, op.num_bytes), (op.target, op.num_bytes)]
-        case TmaCopyOp():
-            return [(op.source, BOX_ALIGNMENT)]
-        case _:
-            return []

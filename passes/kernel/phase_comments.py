@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tilewright.dialects import kernel, loop, tile
 from tilewright.dialects.axes import Role
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_of
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.origin import origin_of, without_number
 from tilewright.dialects.tile import Join, JoinAttr
@@ -292,7 +292,7 @@ class Commenting:
 
 def drop_only_comment(function: kernel.FuncOp) -> None:
     """Erase the comment of a kernel that has only one: the kernel's name says the same."""
-    comments = [op for op in ops_in(function) if isinstance(op, kernel.CommentOp)]
+    comments = ops_of(kernel.CommentOp, function)
     if len(comments) == 1:
         comments[0].detach()
         comments[0].erase()

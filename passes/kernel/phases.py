@@ -83,6 +83,11 @@ def is_barrier(op: Operation) -> bool:
     return op.ring.type.transport.data is not Transport.TMA
 
 
+def _may_wait(op: Operation) -> bool:
+    """True if a thread may wait for other threads at `op`."""
+    return isinstance(op, MeetingOp) or is_barrier(op)
+
+
 @cache
 def _is_always_barrier(kind: type[Operation]) -> bool:
     return issubclass(kind, _BARRIERS)
@@ -98,9 +103,14 @@ def _touches_no_memory(kind: type[Operation]) -> bool:
 
 
 class Phases:
-    """Paths through a kernel, as the ops before and after each op."""
+    """
+    Paths through a kernel, as the ops before and after each op. Ops within a body that neither
+    access memory nor wait for threads are left out.
+    """
 
     def __init__(self, function: kernel.FuncOp):
+        self._touched: dict[Operation, list[Access]] = {}
+        """Accesses of each op on a path."""
         self._before: dict[Operation, set[Operation]] = {}
         self._after: dict[Operation, set[Operation]] = {}
         self._shares_arguments = any(map(inputs_in_place, function.facts))
@@ -123,7 +133,7 @@ class Phases:
         and the op after it. The memory is None if both ops access it under different names.
         """
         before, after = (
-            [(op, access) for op in _reached(barrier, steps) for access in _accesses(op)]
+            [(op, access) for op in _reached(barrier, steps) for access in self._touched[op]]
             for steps in (self._before, self._after)
         )
         for (op, first), (other, second) in product(before, after):
@@ -150,6 +160,10 @@ class Phases:
         the ops after which they enter it.
         """
         for op in block.ops:
+            accesses = [*_accesses(op)]
+            if not (accesses or op.regions or op is block.first_op or _may_wait(op)):
+                continue
+            self._touched[op] = accesses
             self._join(entries, op)
             entries = {op}
             bodies = [inner for region in op.regions for inner in region.blocks]
@@ -166,7 +180,7 @@ class Phases:
             self._after.setdefault(entry, set()).add(op)
 
     def _accesses(self, ops: Iterable[Operation]) -> set[Access]:
-        return {self._named(access) for op in ops for access in _accesses(op)}
+        return {self._named(access) for op in ops for access in self._touched[op]}
 
     def _named(self, access: Access) -> Access:
         return Access(self._memory(access.memory), access.is_write)

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from xdsl.dialects import arith
+from xdsl.dialects import arith, test
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    FloatAttr,
+    FloatData,
     IntegerAttr,
     MemRefType,
     StringAttr,
@@ -17,9 +19,10 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute, Block, Region
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import IRDLOperation
+from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects import loop
 from tilewright.dialects.axes import AxesOp
@@ -92,3 +95,49 @@ def test_lists_of_operands_have_the_sizes_of_the_property():
     load.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, 0, 1])
     assert [*load.indices] == []
     assert [*load.mask_operands] == [index]
+
+
+def test_slices_of_operands_have_types():
+    one, two = _constant(1), _constant(2)
+    both = test.TestOp(operands=[one.result, two.result], result_types=[i32, i64])
+    assert both.ops.types == (i32, i32)
+    assert both.res.types == (i32, i64)
+
+
+def test_ill_formed_attributes_are_rejected_each_time():
+    for _ in range(2):
+        with pytest.raises(VerifyException, match="Unexpected attribute i32"):
+            FloatAttr.new([FloatData(1.0), i32])
+    assert FloatAttr(1.0, f32) == FloatAttr(1.0, f32)
+
+
+def test_ops_with_missing_operands_are_rejected():
+    with pytest.raises(ValueError, match="Expected 2 operand, but got 1"):
+        arith.AddiOp.build(operands=[_constant(1)], result_types=[i32])
+    assert arith.AddiOp(_constant(1), _constant(2)).properties.keys() == {"overflowFlags"}
+
+
+def test_ops_may_be_erased_while_they_are_visited():
+    block = Block([_constant(value) for value in range(3)])
+    for op in block.ops:
+        op.detach()
+    assert len(block.ops) == 0
+
+
+def test_a_block_takes_no_op_around_it_or_of_another_block():
+    inner = Block()
+    outer = test.TestOp(regions=[Region(inner)])
+    with pytest.raises(ValueError, match="contained in the operation"):
+        inner.add_op(outer)
+    Block([op := _constant(1)])
+    with pytest.raises(ValueError, match="already attached"):
+        inner.add_op(op)
+
+
+def test_names_are_checked_and_lose_their_numbers():
+    value = _constant(1).result
+    for _ in range(2):
+        value.name_hint = "sum_12"
+        assert value.name_hint == "sum"
+        with pytest.raises(ValueError, match="Invalid OpResult name"):
+            value.name_hint = "1st"
