@@ -9,7 +9,7 @@ from threading import Event, Thread, current_thread, main_thread
 @cache
 def keep_device_guard() -> None:
     """
-    Let a thread that never ends make PyTorch's device guard, if this is not the main thread.
+    Make PyTorch's device guard in a thread that never ends, unless this is the main thread.
 
     A build of PyTorch for CUDA makes the guard at the first trace, if there is no GPU. In PyTorch
     2.11 the guard is freed with its thread, and the next trace is a segmentation fault.

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from half_suite import FILE
 from needs import needs_nvrtc
 from reduced_suite import SIZES, by_full_schedules, captured, reduced
-from half_suite import HALF
 from suite84 import cases
 from xdsl.dialects.builtin import ModuleOp
 
@@ -20,11 +20,12 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.comparison import compare
+from tilewright.tools.bench.suite import read_cases
 from tilewright.tools.program import captured_program
 
 pytestmark = needs_nvrtc
 
-CASES = {case.name: case for case in (*cases(), *read_cases(HALF))}
+CASES = {case.name: case for case in (*cases(), *read_cases(FILE))}
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 
 # One case for each operation; gated matmuls and attention are slow.
