@@ -18,7 +18,20 @@ from tilewright.frontend.capture import Captured
 
 # Reduced sizes. Rows are still multiples of 16 bytes. Sums have a chunk of 32 for every split, and
 # a part of a chunk. Tiles extend beyond the edges.
-SIZES = {32: 32, 64: 32, 128: 72, 256: 40, 512: 136, 2048: 520, 3584: 776, 5632: 1032, 18944: 1160}
+SIZES = {
+    1: 1,
+    32: 32,
+    64: 32,
+    128: 80,
+    256: 40,
+    512: 136,
+    2048: 520,
+    3584: 776,
+    4096: 904,
+    5632: 1032,
+    8192: 904,
+    18944: 1160,
+}
 
 
 class Way(NamedTuple):
@@ -102,9 +115,11 @@ def _names(module: ModuleOp) -> list[str]:
 
 
 def _schedules(module: ModuleOp) -> list[str]:
-    """Return the kernels' schedules, without `none=`, which depends on the sizes."""
+    """Return the kernels' schedules, without `none=` and `raster=`, which depend on the sizes."""
     schedules = (kernel.schedule for kernel in _kernels(module))
-    return [re.sub(" none=[^ }]*", "", each.data) for each in schedules if each is not None]
+    return [
+        re.sub(" (?:none|raster)=[^ }]*", "", each.data) for each in schedules if each is not None
+    ]
 
 
 def _kernels(module: ModuleOp) -> list[KernelOp]:

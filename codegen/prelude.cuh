@@ -394,6 +394,13 @@ __device__ __forceinline__ void tma_copy_5d(
                    "r"(full) : "memory");
 }
 
+// A number of steps that the compiler knows nothing about. NVRTC 12 and 13 drop the last steps of
+// `#pragma unroll 3` if the bound is `min(6, 11 - block % 2 * 6)`, which they take for a multiple of 3.
+__device__ __forceinline__ int steps_unknown(int steps) {
+  asm("" : "+r"(steps));
+  return steps;
+}
+
 // The address in shared memory, of 32 bits. An address that is computed once and stepped is cheaper
 // than a pointer that is converted each time.
 __device__ __forceinline__ int shared_address(const void *shared) {

@@ -20,6 +20,7 @@ from tilewright.frontend.call_by_call import call_by_call
 from tilewright.frontend.calling import argument_error, check_kind
 from tilewright.frontend.code_when_called import code_when_called
 from tilewright.frontend.composite_ops import faster_composite_ops
+from tilewright.frontend.device_guard import keep_device_guard
 from tilewright.frontend.dropped_gradients import drop_gradients
 from tilewright.frontend.export_errors import error_of_export, gradient, untraced_error
 from tilewright.frontend.kept_arguments import check_arguments_unchanged
@@ -53,6 +54,7 @@ def export(
     import torch
     from torch.utils import _pytree as pytree
 
+    keep_device_guard()
     check_kind(function)
     module = _as_module(function)
     seen = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}

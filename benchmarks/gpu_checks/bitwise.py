@@ -4,15 +4,20 @@ Stage `bitwise`: the simulator's results equal the GPU's, bit by bit.
 
 Differences are allowed for approximate instructions (`ex2.approx` of `expf`, `div.full` and
 others), which the simulator rounds correctly. They are also allowed for atomic sums, whose order is
-not fixed. In both cases the distance is reported.
+not fixed. In both cases the distance is reported. Sums of matrix instructions are compared with
+both models of the simulator, and the nearer one is named.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gpu_checks.device import Device
 from gpu_checks.launched import prepared
 from gpu_checks.outcome import Outcome, right, wrong
+from tilewright.arrays import ROUNDOFF
+from tilewright.matrix_sums import MatrixSums
 
 ITEMS = (
     "pointwise",
@@ -25,9 +30,19 @@ ITEMS = (
     "matmul.deep",
     "matmul.k1",
     "matmul.batched",
+    "matmul.half",
+    "matmul.warpgroups",
+    "matmul.split",
+    "matmul.gated",
     "sdpa",
+    "sdpa.half",
+    "sdpa.decode",
     "conv2d",
+    "conv2d.boxes",
+    "conv2d.half",
+    "conv_transpose2d",
     "cumsum",
+    "cumsum.exclusive",
     "scatter_add",
     "dtype.float16",
     "dtype.bfloat16",
@@ -58,11 +73,30 @@ def check(device: Device, item: str) -> Outcome:
 
     backend = device.backend()
     _, plan, inputs = prepared(item, device.target)
-    simulated = SimulatorBackend(device.target).run(plan, inputs)
-    if simulated.problems:
-        return wrong(f"the simulator reports: {simulated.problems[0].message}")
     results = backend.run(plan, inputs).results
-    return judged(simulated.results, results, free(nvrtc.compile(plan.source, device.target).ptx))
+    ptx = nvrtc.compile(plan.source, device.target).ptx
+    outcomes = dict[MatrixSums, Outcome]()
+    for sums in MatrixSums if _MATRIX.search(ptx) else [MatrixSums.ROUNDED_ONCE]:
+        simulated = SimulatorBackend(device.target, matrix_sums=sums).run(plan, inputs)
+        if simulated.problems:
+            return wrong(f"the simulator reports: {simulated.problems[0].message}")
+        outcomes[sums] = judged(simulated.results, results, free(ptx))
+    return nearest(outcomes)
+
+
+def nearest(outcomes: Mapping[MatrixSums, Outcome]) -> Outcome:
+    """
+    Return the outcome by the model of matrix instructions that the GPU's results are nearest to,
+    with the model's name. Programs without these instructions have only one outcome.
+    """
+    sums, outcome = min(outcomes.items(), key=lambda pair: pair[1].figures.get("differing", 0))
+    if len(outcomes) == 1:
+        return outcome
+    return replace(outcome, says=f"{outcome.says}; sums of matrix instructions as {sums.value}")
+
+
+_MATRIX = re.compile(r"\b(?:mma\.sync|wgmma\.mma)")
+"""Pattern of matrix instructions, whose sums no manual describes."""
 
 
 def free(ptx: str) -> list[str]:
@@ -83,7 +117,7 @@ def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome
     distance = max(_distance(a, b) for a, b in pairs)
     says = f"{differing} of {elements} elements differ, by at most {distance:.2e} of the largest"
     figures = {"differing": differing, "elements": elements, "distance": distance}
-    if free and distance <= _ALLOWED:
+    if free and distance <= max(_ALLOWED, *(_spacing(a) for a, _ in pairs)):
         return right(f"{says}: the kernels use {', '.join(free)}", **figures)
     return wrong(says, **figures)
 
@@ -91,8 +125,14 @@ def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome
 _ALLOWED = 1e-5
 """
 Allowed distance relative to the largest element, far above the effect of approximate instructions
-and of the order of sums.
+and of the order of sums. In half types, a unit in the last place of the largest element is allowed.
 """
+
+
+def _spacing(array: Any) -> float:
+    """Return the distance from 1 to the next number of a half type; 0 for other types."""
+    name = array.dtype.name
+    return 2 * ROUNDOFF[name] if name in ("float16", "bfloat16") else 0.0
 
 
 def _bits(array: Any) -> Any:

@@ -7,4 +7,5 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "gpu_check.py"
 """Path of `gpu_check.py`, which also starts workers."""
 SUITE = ROOT / "benchmarks" / "suite84.json"
+HALF = ROOT / "benchmarks" / "suite-half.json"
 RESULTS = ROOT / "benchmarks" / "results"

@@ -3,8 +3,9 @@
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from tilewright.codegen import nvrtc
 from tilewright.codegen.launch_plan import Launch, MapOf
@@ -99,6 +100,12 @@ class CudaDriver:
         self.ordinal = ordinal
         self.device = device or f"cuda:{ordinal}"
         self._context = self.lib.primary_context(ordinal)
+        # each call needs both, and ctypes needs time to look up a function and to convert a number
+        context = "the GPU's context"
+        push = self.lib.function_named("cuCtxPushCurrent_v2", context)
+        pop = self.lib.function_named("cuCtxPopCurrent_v2", context)
+        self._push: Callable[[], int] = partial(push, self._context)
+        self._pop: Callable[[], int] = partial(pop, ctypes.byref(Handle()))
         self._cache = cache or CubinCache()
         self._maps: OrderedDict[tuple[MapOf, Memory], bytes] = OrderedDict()
 
@@ -124,10 +131,12 @@ class CudaDriver:
         return CudaGraph(self.lib, self._context, steps)
 
     def enter(self) -> None:
-        self.lib.call("the GPU's context", "cuCtxPushCurrent_v2", self._context)
+        if status := self._push():
+            self.lib.check(status, "the GPU's context")
 
     def leave(self) -> None:
-        self.lib.call("the GPU's context", "cuCtxPopCurrent_v2", ctypes.byref(Handle()))
+        if status := self._pop():
+            self.lib.check(status, "the GPU's context")
 
     @contextmanager
     def current(self) -> Generator[None]:

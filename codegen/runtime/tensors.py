@@ -7,7 +7,7 @@ passed without a copy; any other is copied.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from tilewright.codegen.launch_plan import ArrayType, Plan
@@ -31,8 +31,27 @@ def current_stream(device: str) -> Stream:
         return _OF_CPU
     import torch
 
-    handle: int = torch.cuda.current_stream(device).cuda_stream
+    handle: int = _stream_number()(_ordinal(device))
     return Stream(handle, torch.cuda.is_current_stream_capturing())
+
+
+@cache
+def _stream_number() -> Callable[[int], int]:
+    """
+    Return PyTorch's function from the number of a GPU to its current stream. Code that
+    torch.compile writes calls it, too. The public `torch.cuda.current_stream` makes an object.
+    """
+    from importlib import import_module
+
+    return import_module("torch._C")._cuda_getCurrentRawStream
+
+
+@cache
+def _ordinal(device: str) -> int:
+    """Return the number of a GPU, named as in PyTorch: `cuda:1`."""
+    import torch
+
+    return torch.device(device).index
 
 
 def new_tensor(type: ArrayType, device: str) -> Any:

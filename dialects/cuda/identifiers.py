@@ -60,8 +60,8 @@ PRELUDE = frozenset(
     arrives_last ceil_div checked_index differ divide_approximately exp2_approximately
     exp_approximately floor_div floor_mod halve_tf32 infinity integer_pow matrix_descriptor max_nan
     min_nan nearest_finite quiet_nan round_tf32 shared_address shift_left shift_right
-    shift_right_logical to_bfloat16 to_float to_half wrapping_abs wrapping_add wrapping_mul
-    wrapping_sub
+    shift_right_logical steps_unknown to_bfloat16 to_float to_half wrapping_abs wrapping_add
+    wrapping_mul wrapping_sub
     """.split()
 )
 """Functions of `codegen/prelude.cuh` that return a value."""

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from tilewright.dialects import kernel
-from tilewright.dialects.cuda.expressions import ExpressionOp, ReadOp
+from tilewright.dialects.cuda.expressions import CallOp, ExpressionOp, ReadOp
 from tilewright.dialects.cuda.statements import AssignOp, ForOp, IfOp, VarOp
 from tilewright.dialects.kernel.registers import UNROLL
 from tilewright.passes.cuda.conversion import Conversion, Handlers
@@ -106,7 +106,8 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     step = to.writer.constants.get(op.step)
     if not isinstance(step, IntegerAttr) or step.value.data < 1:
         raise to.writer.unsupported("'scf.for' with a step that is no positive constant")
-    low, high = to.writer.use(op.lb), _bound(to, op.ub)
+    slots = _unrolled_slots(to, op)
+    low, high = to.writer.use(op.lb), _bound(to, op.ub, slots is not None)
     carried = op.body.block.args[1:]
     variables = [
         _carried(to, *names) for names in zip(carried, op.iter_args, op.results, strict=True)
@@ -114,7 +115,7 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     body = Block(arg_types=[low.type])
     body.args[0].name_hint = op.body.block.args[0].name_hint or "k"
     to.writer.values[op.body.block.args[0]] = body.args[0]
-    counters, slots = _counters(to, op, step) if to.accesses.fills else ((), None)
+    counters = _counters(to, op, step)
     with to.writer.inside(body):
         _convert_body(to, op.body, variables, [name for each in counters for name in each.names()])
         for counter in counters:
@@ -124,26 +125,36 @@ def _for(to: Conversion, op: scf.ForOp) -> None:
     to.writer.statement(unrolled)
 
 
-def _counters(
-    to: Conversion, op: scf.ForOp, step: IntegerAttr
-) -> "tuple[Sequence[Carried], int | None]":
-    """
-    Return the counters of rings that a loop carries, and the number of slots by which it is
-    unrolled.
-    """
-    from tilewright.passes.cuda.ring_counters import carried_counters, unrolled_slots
+def _unrolled_slots(to: Conversion, op: scf.ForOp) -> int | None:
+    """Return the number of slots of a ring by which a loop is unrolled, if it is."""
+    if not to.accesses.fills:
+        return None
+    from tilewright.passes.cuda.ring_counters import unrolled_slots
 
-    return carried_counters(to, op, step), unrolled_slots(op, to.accesses)
+    return unrolled_slots(op, to.accesses)
 
 
-def _bound(to: Conversion, bound: SSAValue) -> SSAValue:
+def _counters(to: Conversion, op: scf.ForOp, step: IntegerAttr) -> "Sequence[Carried]":
+    """Return the counters of rings that a loop carries."""
+    if not to.accesses.fills:
+        return ()
+    from tilewright.passes.cuda.ring_counters import carried_counters
+
+    return carried_counters(to, op, step)
+
+
+def _bound(to: Conversion, bound: SSAValue, is_unrolled: bool) -> SSAValue:
     """
     Return the upper bound of a loop. C++ evaluates it at each step, so that an expression gets a
-    name first.
+    name first. NVRTC must not know the bound of a loop that is unrolled by a number (prelude).
     """
     value = to.writer.use(bound)
-    is_simple = bound in to.writer.constants or not is_pending(value)
-    return value if is_simple else to.writer.let(value, bound.name_hint or "end")
+    if bound in to.writer.constants:
+        return value
+    if is_unrolled:
+        value = CallOp("steps_unknown", [value], to.writer.index_type).result
+        return to.writer.let(value, "steps")
+    return to.writer.let(value, bound.name_hint or "end") if is_pending(value) else value
 
 
 def _carried(to: Conversion, argument: SSAValue, initial: SSAValue, result: SSAValue) -> SSAValue:

@@ -17,7 +17,7 @@ from gpu_checks import bitwise, counters, drivers, sanitizer, suite
 from gpu_checks.command import main
 from gpu_checks.device import Device
 from gpu_checks.launched import launch
-from gpu_checks.outcome import Outcome, Verdict, missing, right
+from gpu_checks.outcome import Outcome, Verdict, missing, right, wrong
 from gpu_checks.places import ROOT
 from gpu_checks.programs import PROGRAMS
 from gpu_checks.record import Record
@@ -28,6 +28,7 @@ from needs import needs_no_gpu, needs_nvrtc
 
 from tilewright.codegen.runtime.driver import DriverError
 from tilewright.errors import UsageError
+from tilewright.matrix_sums import MatrixSums
 from tilewright.tools import cli
 
 SIMULATOR, GPU = Device("simulator"), Device("gpu")
@@ -304,6 +305,16 @@ def test_bits():
     assert bitwise.judged([specials[0]], [specials[1]], [".approx"]).verdict == "wrong"
     assert bitwise.judged([specials[0]], [nan], [".approx"]).verdict == "wrong"
     assert bitwise.judged([one[:0]], [one[:0]], []).verdict == "right"
+    half, next_half = (np.array([1.0, first], "float16") for first in (0.5, 0.5005))
+    assert bitwise.judged([half], [next_half], []).verdict == "wrong"
+    assert bitwise.judged([half], [next_half], [".approx"]).verdict == "right"
+
+
+def test_the_nearer_model_of_matrix_instructions_is_named():
+    differing, equal = wrong("2 of 4 elements differ", differing=2), right("equal to the bit")
+    found = bitwise.nearest({MatrixSums.ROUNDED_ONCE: differing, MatrixSums.TRUNCATED: equal})
+    assert found == right("equal to the bit; sums of matrix instructions as truncated")
+    assert bitwise.nearest({MatrixSums.ROUNDED_ONCE: differing}) is differing
 
 
 def test_the_race(tmp_path: Path):
@@ -383,9 +394,11 @@ def test_every_stage_has_checks():
         ("environment", "NVRTC"),
         ("frontend", "expression.statements"),
         ("correctness", "program/lies.strided"),
+        ("correctness", "half/matmul.tinyllama.q_proj.s128.bf16"),
         ("correctness", "behaviour/mutation"),
         ("correctness", "ops/tilewright.dialects.torch.attention"),
         ("bitwise", "matmul.k1"),
+        ("bitwise", "matmul.warpgroups"),
     ],
 )
 def test_a_check_on_the_simulator(name: str, item: str, monkeypatch: pytest.MonkeyPatch):

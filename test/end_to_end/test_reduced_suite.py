@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Every case of suite84 with the schedules of its full size, at a size that the simulator can run.
+Cases of suite84 and suite-half with the schedules of their full sizes, at sizes that the simulator
+can run.
 """
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from half_suite import FILE
 from needs import needs_nvrtc
 from reduced_suite import SIZES, by_full_schedules, captured, reduced
 from suite84 import cases
@@ -18,11 +20,12 @@ from tilewright.codegen.host_function import plan_of
 from tilewright.codegen.simulator_backend import SimulatorBackend
 from tilewright.frontend.capture import Captured
 from tilewright.interpreters.comparison import compare
+from tilewright.tools.bench.suite import read_cases
 from tilewright.tools.program import captured_program
 
 pytestmark = needs_nvrtc
 
-CASES = {case.name: case for case in cases()}
+CASES = {case.name: case for case in (*cases(), *read_cases(FILE))}
 TARGETS = ("sm_80", "sm_90a", "sm_120")
 
 # One case for each operation; gated matmuls and attention are slow.
@@ -37,6 +40,8 @@ SOME = {
     "silu_mul.qwen.s128": "sm_120",
     "sdpa.tinyllama.s32": "sm_80",
     "naive_attn.tinyllama.s32": "sm_120",
+    "matmul.4096x4096x4096.bf16": "sm_90a",
+    "sdpa.qwen.s512.fp16": "sm_80",
 }
 
 
@@ -77,7 +82,7 @@ def test_every_case(name: str, target: str) -> None:
 def test_odd_sizes(name: str) -> None:
     # No size is aligned or divides another, so these programs have schedules of their own.
     case = reduced(CASES[name])
-    odd = {size: size - 3 for size in SIZES.values()}
+    odd = {size: size - 3 for size in SIZES.values() if size > 1}
     shapes = tuple(tuple(odd.get(size, size) for size in shape) for shape in case.shapes)
     program = captured(replace(case, shapes=shapes), "cpu")
     assert_runs_right(program, api.lower(program, "tile", "sm_90a"), "sm_90a")

@@ -121,6 +121,33 @@ kernel.func grid 1 block 32 @unrolled(%x: memref<640xf32>) -> (%out: memref<32xf
   loop.store %zero, %out[%thread] : memref<32xf32>
 }
 
+// NVRTC must not know the bound of an unrolled loop, because it drops the last steps of some.
+// CHECK-LABEL: unrolled_to_a_bound(
+// CHECK:      const int end = min(6, rest);
+// CHECK-NEXT: const int steps = steps_unknown(end);
+// CHECK:      #pragma unroll 3
+// CHECK-NEXT: for (int k = 0; k < steps; ++k) {
+kernel.func grid 4 block 32 @unrolled_to_a_bound(%x: memref<640xf32>) -> (%out: memref<4x32xf32>) {
+  %block = kernel.block_id
+  %thread = kernel.thread_id
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  %zero = arith.constant 0.0 : f32
+  %ring = kernel.ring bytes 128 : !kernel.ring<3, tma>
+  %a = kernel.registers : memref<8xbf16, 5 : i64>
+  %b = kernel.registers : memref<4xbf16, 5 : i64>
+  %sum = kernel.registers : memref<2x2xf32, 5 : i64>
+  %rest = kernel.index [11 - %block mod 2 * 6]
+  %end = arith.minsi %c6, %rest : index
+  scf.for %k = %c0 to %end step %c1 {
+    kernel.ring_wait %ring, %k pending 0 : !kernel.ring<3, tma>
+    kernel.matrix_multiply m16n8k16_bf16 %a[0], %b[0], %sum[0, 0] : memref<8xbf16, 5 : i64>, memref<4xbf16, 5 : i64>, memref<2x2xf32, 5 : i64>
+    kernel.ring_release %ring, %k : !kernel.ring<3, tma>
+  }
+  loop.store %zero, %out[%block, %thread] : memref<4x32xf32>
+}
+
 // A loop with fewer than two steps for each slot is not unrolled.
 // CHECK-LABEL: few_steps(
 // CHECK-NOT:  #pragma unroll
