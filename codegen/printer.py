@@ -31,6 +31,7 @@ from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
+from tilewright.uncollected import uncollected
 from tilewright.passes.driver.levels import Level, level_of, pipeline_between
 
 _TENSOR_MAP = "TensorMap"
@@ -195,6 +196,7 @@ class CudaText(NamedTuple):
     notes: Mapping[int, str]
 
 
+@uncollected()
 def cuda_text(module: ModuleOp, only: Collection[cuda.FuncOp] | None = None) -> CudaText:
     """
     Return the CUDA C++ text of a module of CUDA IR, or only of the kernels in `only`, with its
