@@ -31,6 +31,7 @@ from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
 from tilewright.passes.driver.levels import Level, level_of, pipeline_between
+from tilewright.uncollected import uncollected
 
 _TENSOR_MAP = "TensorMap"
 
@@ -213,6 +214,7 @@ class CudaText(NamedTuple):
     notes: Mapping[int, str]
 
 
+@uncollected()
 def cuda_text(
     module: ModuleOp,
     only: Collection[cuda.FuncOp] | None = None,

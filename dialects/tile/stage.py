@@ -36,6 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.axes import AxesOp, extents_attribute, extents_in
 from tilewright.dialects.faster_xdsl.walk import ops_in
 from tilewright.dialects.loop import LoadOp, ReduceOp, StoreOp, YieldOp
+from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.needed_first import needed_first
 from tilewright.dialects.tile.attributes import Level, RingAttr, Transport, TransportAttr
 from tilewright.dialects.tile.combine import CombineOp
@@ -218,6 +219,8 @@ def varies_along(op: Operation, known: dict[Operation, Axes]) -> Axes:
 
     `known` caches the axes of each op, and is extended.
     """
+    if op in known:
+        return known[op]
     for each in needed_first(op, known, _defining_ops):
         used = (value_varies_along(value, known) for value in _used(each))
         found = frozenset[BlockArgument]().union(*used)
@@ -242,16 +245,15 @@ def value_varies_along(value: SSAValue, known: dict[Operation, Axes]) -> Axes:
     """
     Return the axes of the launch along which a value varies; `known` caches the axes of each op.
 
-    A sum of `softmax` does not vary with the other sums.
+    A sum of `softmax` does not vary with the other sums; other results vary as their op does.
     """
-    if isinstance(value, OpResult) and isinstance(value.owner, ReduceOp | CombineOp):
-        op = value.owner
-        varies_along(op, known)
-        used = (value_varies_along(each, known) for each in op.operands_of(value.index))
-        found = frozenset[BlockArgument]().union(*used)
-        return op.varies_among(found) if isinstance(op, CombineOp) else found
-    if isinstance(value.owner, Operation):
-        return varies_along(value.owner, known)
-    if isinstance(value, BlockArgument) and launch_of(value) is not None:
-        return frozenset({value})
-    return frozenset()
+    if isinstance(value, BlockArgument):
+        return frozenset() if launch_of(value) is None else frozenset({value})
+    assert isinstance(value, OpResult)
+    op = value.owner
+    every = varies_along(op, known)
+    if not isinstance(op, ReduceOp | CombineOp) or op.monoid.data is not Monoid.SOFTMAX:
+        return every
+    used = (value_varies_along(each, known) for each in op.operands_of(value.index))
+    found = frozenset[BlockArgument]().union(*used)
+    return op.varies_among(found) if isinstance(op, CombineOp) else found

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilewright.dialects import loop, tile
-from tilewright.dialects.faster_xdsl.walk import ops_in
+from tilewright.dialects.faster_xdsl.walk import ops_within
 from tilewright.dialects.kernel.copy import CopyOp
 from tilewright.dialects.kernel.matrix import LoadMatrixOp, MatrixMultiplyOp
 from tilewright.dialects.kernel.registers import RegistersOp, UnrollOp
@@ -53,12 +53,13 @@ class _Pressure:
     def __init__(self, copies: Callable[[SSAValue], int]):
         self._copies = copies
         self._registers: dict[SSAValue, int] = {}
+        self._operands: dict[Operation, Sequence[SSAValue]] = {}
 
     def of_block(self, block: Block) -> int:
         """Return the most registers that values of `block` and of its loops take at once."""
         ops = list(block.ops)
         done = _positions_computed(ops)
-        last_use = _last_uses(ops, done)
+        last_use = self._last_uses(ops, done)
         ended = defaultdict[int, int](int)
         """Registers of the values whose live range ends at a position."""
         live = most = self._begin_lives(block.args, last_use, ended)
@@ -105,6 +106,24 @@ class _Pressure:
         inside = max(self.of_block(region.block) for region in op.regions if region.blocks)
         return self._size(held) + inside
 
+    def _last_uses(self, ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, int]:
+        """Return the position of each value's last use: that at which its last user is computed."""
+        last: dict[SSAValue, int] = {}
+        for position, op in zip(done, ops, strict=True):
+            for operand in self._operands_in(op):
+                if last.get(operand, 0) <= position:
+                    last[operand] = position
+        return last
+
+    def _operands_in(self, op: Operation) -> Sequence[SSAValue]:
+        """Return the operands of `op` and of all ops in it."""
+        if not op.regions:
+            return op.operands
+        if op not in self._operands:
+            inside = (each for inner in ops_within(op) for each in self._operands_in(inner))
+            self._operands[op] = [*op.operands, *inside]
+        return self._operands[op]
+
     def _size(self, values: set[SSAValue]) -> int:
         return sum(map(self._of_value, values))
 
@@ -136,15 +155,6 @@ def _only_user(op: Operation) -> Operation | None:
 
 def _is_computed_at_use(op: Operation) -> bool:
     return is_computation(op) or isinstance(op, loop.IndexOp | loop.PredicateOp)
-
-
-def _last_uses(ops: Sequence[Operation], done: Sequence[int]) -> dict[SSAValue, int]:
-    """Return the position of each value's last use: that at which its last user is computed."""
-    last: dict[SSAValue, int] = {}
-    for position, op in zip(done, ops, strict=True):
-        for operand in (operand for inner in ops_in(op) for operand in inner.operands):
-            last[operand] = max(position, last.get(operand, 0))
-    return last
 
 
 def registers_of(value: SSAValue) -> int:

@@ -19,6 +19,7 @@ example, eight warps on sm_90a each multiply 64x32x64 by m16n8k16:
 | registers loaded by `ldmatrix` | 4 * (4 * 4 + 4 * 2) = 96 | 96 * 8             |
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from tilewright.dialects.matrix_instruction import (
@@ -177,6 +178,7 @@ class WarpTile(NamedTuple):
         return -(-self.m // shape.m), -(-self.n // shape.n), -(-self.k // shape.k)
 
 
+@lru_cache(maxsize=1 << 10)  # many tilings of a product have the same tile
 def matrix_clocks(tile: WarpTile, warps: int, target: Target) -> MatrixClocks:
     """Return the clocks of an SM on which `warps` resident warps do one `tile` each."""
     of_scheduler = -(-warps // SCHEDULERS)

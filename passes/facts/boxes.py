@@ -23,6 +23,7 @@ from tilewright.dialects.index import Sum, sum_of
 from tilewright.dialects.kernel.boxes import BOX_ALIGNMENT, box_problem
 from tilewright.dialects.tile.layout import SlabLayoutAttr, with_layout
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.reporting.refusal import refused
 
 
@@ -46,6 +47,19 @@ def find_box(
     Return the extents of the slab along the axes of the tensor, or the reason why it is not a box.
     If `layout` is given, it replaces the slab's own layout.
     """
+    if isinstance(box := _extents_along(op, load), str):
+        return box
+    slab = memref_type(op.slab)
+    laid_out = slab if layout is None else with_layout(slab, layout)
+    return _reason_not_fitting(laid_out, load, box) or box
+
+
+@memoised  # asked for each layout that is considered
+def _extents_along(op: tile.StageOp, load: loop.LoadOp) -> list[int] | str:
+    """
+    Return the extents of the slab along the axes of the tensor, or the reason why it is not a box
+    in any layout.
+    """
     axes, extents = list(op.body.block.args), list(op.axis_extents())
     operands = _operands(load)
     order, box = list[SSAValue](), list[int]()
@@ -59,9 +73,7 @@ def find_box(
         return "the slab's axes are not axes of the tensor, in its order"
     if not _is_bounded_alone(load):
         return "its mask is not the bounds of the tensor"
-    slab = memref_type(op.slab)
-    laid_out = slab if layout is None else with_layout(slab, layout)
-    return _reason_not_fitting(laid_out, load, box) or box
+    return box
 
 
 def _reason_not_fitting(slab: MemRefType, load: loop.LoadOp, box: Sequence[int]) -> str | None:

@@ -20,6 +20,7 @@ from tilewright.dialects.matrix_instruction import MatrixInstruction
 from tilewright.dialects.monoid import Monoid
 from tilewright.dialects.tile.attributes import Axis
 from tilewright.dialects.types import memref_type, size_of
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.products import instructions_of, products_of
 from tilewright.passes.facts.slab_masks import slab_masks
 
@@ -48,6 +49,7 @@ class SlabFactor(NamedTuple):
         return all(axis.value in self.load.indices for axis in axes)
 
 
+@memoised
 def factors_of(op: loop.ReduceOp) -> Sequence[tuple[SlabFactor, SlabFactor]] | str:
     """Return the factors of each product that `op` adds, or the reason why there are none."""
     products = products_of(op)
@@ -76,6 +78,7 @@ def _factor(value: SSAValue) -> SlabFactor | None:
     return SlabFactor(load) if memref_type(load.memref).memory_space == tile.SHARED else None
 
 
+@memoised
 def instructions_for(op: loop.ReduceOp) -> list[MatrixInstruction]:
     """Return the instructions for the products that `op` adds, if all factors are in slabs."""
     return [] if isinstance(factors_of(op), str) else instructions_of(products_of(op))

@@ -38,6 +38,7 @@ from tilewright.dialects.types import memref_type
 from tilewright.passes.facts.matrix_bodies import reason_against_body
 from tilewright.passes.facts.matrix_factors import SlabFactor, factors_of, instructions_for
 from tilewright.passes.facts.matrix_operand import MatrixOperand
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.vector_width import VectorAccess
 
 Digits = tuple[Sequence[Axis], Sequence[Axis]]
@@ -142,6 +143,7 @@ def _operand(
     )
 
 
+@memoised
 def matrix_operand(load: loop.LoadOp, layout: SlabLayoutAttr) -> MatrixOperand | None:
     """
     Return the operand of a matrix instruction that `load` is, for a slab in `layout`; None if it is
@@ -177,6 +179,7 @@ def reason_against_layout(stage: tile.StageOp, layout: SlabLayoutAttr) -> str | 
     return None
 
 
+@memoised
 def digits_of(op: loop.ReduceOp) -> Digits | str:
     """
     Return the axes that are digits of an instruction's rows, and those of its columns; or the

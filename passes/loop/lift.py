@@ -32,10 +32,12 @@ from typing import cast
 from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import (
+    DenseArrayBase,
     FunctionType,
     ModuleOp,
     TensorType,
     UnrankedTensorType,
+    i32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -67,6 +69,9 @@ from tilewright.passes.reporting.refusal import refused
 from tilewright.passes.reporting.trace import Rule, rewriting
 
 RULE = Rule("l", 1, "lift")
+
+_NO_SIZES = DenseArrayBase.from_list(i32, [0, 0])
+"""Numbers of dynamic sizes and of symbols of a buffer."""
 
 
 class LiftPass(ModulePass):
@@ -201,7 +206,10 @@ class _Lifting:
         """Allocate a buffer for `value`, or for a part of it if a `shape` is given."""
         type = tensor_type(value)
         extents = tuple(shape or type.get_shape())
-        buffer = memref.AllocOp((), (), memref_of(type.element_type, extents))
+        buffer = memref.AllocOp.create(  # its constructor checks each segment of operands
+            result_types=[memref_of(type.element_type, extents)],
+            properties={"operandSegmentSizes": _NO_SIZES},
+        )
         buffer.memref.name_hint = value.name_hint
         self.plan.add_op(buffer)
         return buffer.memref

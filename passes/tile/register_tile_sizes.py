@@ -12,6 +12,7 @@ from tilewright.dialects.target import Target
 from tilewright.dialects.tile import value_varies_along
 from tilewright.dialects.tile.attributes import Axis, Level
 from tilewright.passes.cost.live_registers import estimated_registers
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.tile.contracting_reductions import chunks_of, contracting_reductions
 
 FACTORS = (1, 2, 4, 8, 16)
@@ -37,6 +38,7 @@ def m_n_axes(launch: tile.LaunchOp) -> list[Axis]:
     return found if [axis.role for axis in found] == [Role.M, Role.N] else []
 
 
+@memoised
 def innermost(launch: tile.LaunchOp) -> list[loop.ReduceOp]:
     """
     Return the reductions that do the single steps of K: contractions, or their innermost chunks.
@@ -55,7 +57,12 @@ def registers_with(launch: tile.LaunchOp, steps: Mapping[SSAValue, int]) -> int:
     launch's register axes. It holds a value once for each step of the axes along which the value
     varies.
     """
-    steps = {**{a.value: a.extent for a in launch.axes_at(Level.REGISTER)}, **steps}
+    return _registers_with(launch, tuple(steps.items()))
+
+
+@memoised  # choices that pass this test are asked again whether they are possible
+def _registers_with(launch: tile.LaunchOp, by_axis: tuple[tuple[SSAValue, int], ...]) -> int:
+    steps = {a.value: a.extent for a in launch.axes_at(Level.REGISTER)} | dict(by_axis)
     known: dict[Operation, frozenset[BlockArgument]] = {}
 
     def copies(value: SSAValue) -> int:

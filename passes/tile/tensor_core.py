@@ -48,6 +48,7 @@ from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.passes.facts.group_products import group_products
 from tilewright.passes.facts.matrix_factors import factors_of, instructions_for
 from tilewright.passes.facts.matrix_product import matrix_products
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import set_layout
 from tilewright.passes.facts.slab_masks import slab_masks
 from tilewright.passes.facts.swizzled_layouts import swizzled_layout
@@ -163,6 +164,7 @@ def _hint(name: str | None) -> str:
     return f" (write m64nN{named[1]}; N follows from the tile)" if named else ""
 
 
+@memoised
 def _products(op: loop.ReduceOp, instruction: MatrixInstruction) -> Sequence[object] | str:
     """Return the products of a reduction, or the reason why `instruction` cannot do them."""
     if instruction.is_grouped:

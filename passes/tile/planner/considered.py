@@ -7,10 +7,11 @@ attention (`attention_choice.py`), rows (`row_assignment_choice.py`) or elements
 Each kind's files are imported for the first kernel that may be one; most programs have few kinds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from tilewright.dialects import tile
+from tilewright.dialects.axes import Role
 from tilewright.dialects.target import Target
 from tilewright.passes.facts.nest import softmaxes_in
 from tilewright.passes.tile.contracting_reductions import contracting_reductions
@@ -46,6 +47,11 @@ class Considered(NamedTuple):
     """Fastest choice, tried before the others are computed."""
     last: Choice[Any]
     """Choice that is tried last."""
+    sides_of: Callable[[Any], Mapping[Role, int]] | None = None
+    """
+    Function that returns the elements of a thread along the axes of each role, if a kernel's values
+    vary as its axes say; None otherwise.
+    """
 
 
 def considered_for(launch: tile.LaunchOp, target: Target) -> Considered | None:
@@ -76,6 +82,7 @@ def _of_attention(launch: tile.LaunchOp, target: Target) -> Considered | None:
 def _of_contraction(launch: tile.LaunchOp, target: Target) -> Considered | None:
     from tilewright.passes.tile.blockify_launch import is_rectangular
     from tilewright.passes.tile.planner.contraction import contraction_of
+    from tilewright.passes.tile.planner.tiling import Tiling
     from tilewright.passes.tile.planner.tiling_choice import (
         FEWEST_ELEMENTS,
         fastest_tiling,
@@ -86,7 +93,9 @@ def _of_contraction(launch: tile.LaunchOp, target: Target) -> Considered | None:
     if contraction is None or not is_rectangular(launch):
         return None
     first = fastest_tiling(contraction, target)
-    return Considered(contraction, tilings, first, FEWEST_ELEMENTS)
+    # the passes that schedule a softmax add values of other shapes
+    sides_of = None if softmaxes_in(launch.body.block) else Tiling.sides
+    return Considered(contraction, tilings, first, FEWEST_ELEMENTS, sides_of)
 
 
 def _of_elements(launch: tile.LaunchOp, target: Target) -> Considered:

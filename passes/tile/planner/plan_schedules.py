@@ -105,7 +105,7 @@ def _weighed(
     launch: tile.LaunchOp, target: Target, considered: Considered, pinned: ScheduleAttr | None
 ) -> Weighed:
     """Return the first choice that no pass refuses, with the ranking of all."""
-    problem, ranked, first, last = considered
+    problem, ranked, first, last, sides_of = considered
 
     def pipeline_of(choice: Choice[Any]) -> Sequence[str]:
         return choice.pipeline(problem, target)
@@ -126,7 +126,7 @@ def _weighed(
         return ranked(problem, target)
 
     choices = chain([first], _on_demand(all_ranked), [last])
-    best = first_possible(choices, launch, steps_of, target)
+    best = first_possible(choices, launch, steps_of, target, sides_of)
     return Weighed(problem, target, first if best is None else best, all_ranked)
 
 

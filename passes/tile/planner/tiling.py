@@ -16,8 +16,10 @@ Tiling of a contraction among blocks: what a block needs, and a model of its tim
   ahead, which is one less than the slots.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from tilewright.dialects.axes import Role
 from tilewright.dialects.matrix_instruction import LANES_M, LANES_N, MatrixInstruction
 from tilewright.dialects.target import L2_BYTES, SCHEDULERS, WARP_SIZE, Target
 from tilewright.dialects.tile import Join
@@ -69,6 +71,10 @@ class Tiling(NamedTuple):
     def elements(self) -> int:
         """Elements of a thread."""
         return self.tile.fm * self.tile.fn
+
+    def sides(self) -> Mapping[Role, int]:
+        """Return the rows and columns of a thread."""
+        return {Role.M: self.tile.fm, Role.N: self.tile.fn}
 
     def fits(self, problem: Contraction, target: Target) -> bool:
         """True if a block with this tiling can run on the target."""

@@ -5,7 +5,7 @@ threads hold. A choice that may need too many registers is tried on a copy of th
 is taken.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from typing import Protocol, TypeVar
 
@@ -16,14 +16,17 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tilewright.dialects import tile
+from tilewright.dialects.axes import Role
 from tilewright.dialects.schedule import ScheduleAttr
 from tilewright.dialects.target import Target
 from tilewright.passes.cost.live_registers import estimated_registers
 from tilewright.passes.driver.pipelines import passes_of, to_tile
+from tilewright.passes.facts.memoised import Memory, unchanged
 from tilewright.passes.reporting.trace import listening
 from tilewright.passes.scheduling_steps import FIRST, PLAN
 from tilewright.passes.targeted_pass import for_target
 from tilewright.passes.tile.register_tile import RegisterTilePass
+from tilewright.passes.tile.register_tile_sizes import registers_with
 from tilewright.passes.tile.scheduling_pass import take_choice
 
 
@@ -44,10 +47,11 @@ def first_possible(
     launch: tile.LaunchOp,
     steps_of: Callable[[Choice], ScheduleAttr],
     target: Target,
+    sides_of: Callable[[Choice], Mapping[Role, int]] | None = None,
 ) -> Choice | None:
     """
     Return the first of `choices` that is possible, or None. `steps_of` returns the schedule of a
-    choice.
+    choice, and `sides_of` the elements of a thread along the axes of each role, if given.
 
     A choice is possible if a thread certainly has the registers, or if no pass refuses it in a
     trial. After a choice is refused, choices that give a thread as many elements or more are not
@@ -55,7 +59,8 @@ def first_possible(
     """
     refused: int | None = None
     for choice in choices:
-        if _has_registers(launch, choice.elements, target):
+        sides = None if sides_of is None else sides_of(choice)
+        if _has_registers(launch, choice.elements, sides, target):
             return choice
         if refused is not None and choice.elements >= refused:
             continue
@@ -69,16 +74,23 @@ _ADDED = 2
 """Values for each element that schedules add: the other parts of a split sum, and an index."""
 
 
-def _has_registers(launch: tile.LaunchOp, elements: int, target: Target) -> bool:
+def _has_registers(
+    launch: tile.LaunchOp, elements: int, sides: Mapping[Role, int] | None, target: Target
+) -> bool:
     """
-    True if a thread has registers for `elements` elements, each with its own copy of every value.
+    True if a thread certainly has registers for `elements` elements. Elements share the values that
+    do not vary along their `sides`; without sides, each has its own copy of every value.
     """
 
     def copies(value: SSAValue) -> int:
         return elements if isinstance(value.owner, Operation) else 1
 
-    needed = estimated_registers(launch.kernel.body.block, copies) + _ADDED * elements
-    return needed <= target.max_registers_per_thread
+    if sides is None:
+        needed = estimated_registers(launch.kernel.body.block, copies)
+    else:
+        steps = [(axis.value, sides.get(axis.role, 1)) for axis in launch.bound_axes()]
+        needed = registers_with(launch, dict[SSAValue, int](steps))
+    return needed + _ADDED * elements <= target.max_registers_per_thread
 
 
 def scheduled(
@@ -105,7 +117,7 @@ def _is_refused(launch: tile.LaunchOp, steps: ScheduleAttr, target: Target) -> b
     """
     try:
         tried = scheduled(launch, steps, RegisterTilePass.name, target)
-        with listening(None):
+        with listening(None), Memory() as memory, unchanged(memory):
             take_choice(RegisterTilePass(target.name), tried)
     except PassFailedException:
         return True

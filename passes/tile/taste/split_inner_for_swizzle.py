@@ -6,8 +6,9 @@ wavefront takes, and few pieces come before many. Lines come first where that sa
 threads fill are better padded (`pad-smem`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import prod
 
 from tilewright.dialects import tile
@@ -15,6 +16,7 @@ from tilewright.dialects.tile import SlabLayoutAttr, Transport
 from tilewright.dialects.tile.layout import SWIZZLES
 from tilewright.dialects.types import memref_type, size_of
 from tilewright.passes.cost.slab_conflicts import SlabConflicts, conflicts_of
+from tilewright.passes.facts.memoised import memoised
 from tilewright.passes.facts.named_slabs import named_slabs
 from tilewright.passes.facts.swizzled_layouts import has_lines, row_bytes, swizzled_layout
 from tilewright.passes.tile.split_inner_for_swizzle import (
@@ -25,8 +27,8 @@ from tilewright.passes.tile.split_inner_for_swizzle import (
 
 def prefer(
     step: SplitInnerForSwizzlePass, launch: tile.LaunchOp
-) -> Sequence[SplitInnerForSwizzlePass]:
-    """Return the choices, the one with the fewest wavefronts first."""
+) -> Iterator[SplitInnerForSwizzlePass]:
+    """Yield the choices, the one with the fewest wavefronts first."""
     stages, conflicts = named_slabs(launch), conflicts_of(launch)
     found = {width: _gains(stages, conflicts, width) for width in SWIZZLES}
     gains = {w: {name: gain for name, (gain, _) in found[w].items()} for w in SWIZZLES}
@@ -34,15 +36,28 @@ def prefer(
     boxes = {w: {n: gain for n, gain in gains[w].items() if n in by_tma} for w in SWIZZLES}
     rows = {w: sum(_added_rows(stages[name], w) for name in boxes[w]) for w in SWIZZLES}
     best = sorted(SWIZZLES, key=lambda w: (rows[w] - sum(boxes[w].values()), rows[w]))
-    fit = {width: fitting_slabs(launch, width) for width in best}
-    sets = [(width, tuple(some[width])) for some in (boxes, gains) for width in best]
-    sets += [(width, tuple(fit[width])) for width in best]
-    sets += [(width, (name,)) for width in best for name in fit[width]]
-    possible = [(width, names) for width, names in dict.fromkeys(sets) if names]
-    return [
-        replace(step, width=width, slabs=names, lines_first=_lines_first(names, found[width]))
-        for width, names in possible
-    ]
+    taken: set[tuple[int, tuple[str, ...]]] = set()
+    for width, names in chain(_gaining(boxes, best), _gaining(gains, best), _fitting(launch, best)):
+        if names and (width, names) not in taken:
+            taken.add((width, names))
+            first = _lines_first(names, found[width])
+            yield replace(step, width=width, slabs=names, lines_first=first)
+
+
+_Sets = Iterator[tuple[int, tuple[str, ...]]]
+"""Names of slabs to swizzle together, each with the width."""
+
+
+def _gaining(gains: Mapping[int, Mapping[str, int]], widths: Sequence[int]) -> _Sets:
+    """Yield, for each of `widths`, all slabs that gain by it."""
+    yield from ((width, tuple(gains[width])) for width in widths)
+
+
+def _fitting(launch: tile.LaunchOp, widths: Sequence[int]) -> _Sets:
+    """Yield all slabs that can have each of `widths`, then each slab alone."""
+    fit = {width: tuple(fitting_slabs(launch, width)) for width in widths}
+    yield from fit.items()
+    yield from ((width, (name,)) for width in widths for name in fit[width])
 
 
 def _lines_first(
@@ -79,15 +94,22 @@ def _gains(
     Return the wavefronts that spans of at most `width` bytes save each time a slab is filled and
     read, for each slab that gains, and whether its lines come first.
     """
-    found: dict[str, tuple[int, bool]] = {}
-    for name, stage in stages.items():
-        before = conflicts.traffic(stage)
-        if before.wavefronts == before.ideal:  # true for most slabs: no other layout need be tried
-            continue
-        for lines_first in (False, True) if has_lines(stage) else (False,):
-            layout = swizzled_layout(stage, width, lines_first)
-            if isinstance(layout, SlabLayoutAttr):
-                gain = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
-                if gain > found.get(name, (0, False))[0]:
-                    found[name] = gain, lines_first
-    return found
+    gains = ((name, _gain(stage, conflicts, width)) for name, stage in stages.items())
+    return {name: gain for name, gain in gains if gain[0] > 0}
+
+
+@memoised
+def _gain(stage: tile.StageOp, conflicts: SlabConflicts, width: int) -> tuple[int, bool]:
+    """
+    Return the wavefronts that a slab saves, and whether its lines come first; 0 if it saves none.
+    """
+    before, best = conflicts.traffic(stage), (0, False)
+    if before.wavefronts == before.ideal:  # true for most slabs: no other layout need be tried
+        return best
+    for lines_first in (False, True) if has_lines(stage) else (False,):
+        layout = swizzled_layout(stage, width, lines_first)
+        if isinstance(layout, SlabLayoutAttr):
+            gain = before.wavefronts - conflicts.traffic(stage, layout).wavefronts
+            if gain > best[0]:
+                best = gain, lines_first
+    return best
