@@ -31,8 +31,8 @@ from tilewright.dialects.origin import place_of
 from tilewright.dialects.parameter_layout import load_axes
 from tilewright.dialects.types import memref_type
 from tilewright.errors import UsageError
-from tilewright.uncollected import uncollected
 from tilewright.passes.driver.levels import Level, level_of, pipeline_between
+from tilewright.uncollected import uncollected
 
 _TENSOR_MAP = "TensorMap"
 
