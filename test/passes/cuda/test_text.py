@@ -150,7 +150,7 @@ def _value(hint: str | None) -> SSAValue:
 
 
 def _text(value: SSAValue) -> str:
-    return CudaPrinter().text(value)
+    return CudaPrinter([]).text(value)
 
 
 def test_parentheses_only_where_they_are_needed():
