@@ -49,7 +49,6 @@ class LoadedPlan:
         self._makers = [(maker(type, driver.device), type) for type in types]
         self._written = sorted(plan.written)
         self._results = _results(plan, [*range(len(plan.inputs)), *new])
-        self._are_new = [*plan.results] == new
         self._workspaces: dict[int, Workspace] = {}
         self._captured: _Captured | None = None
         self._lock = Lock()
@@ -72,7 +71,7 @@ class LoadedPlan:
         placed: list[Any] = []
         addresses: list[int] = []
         for tensor, (shape, dtype, device, alignment, loader) in zip(
-            tensors, self._inputs, strict=False
+            tensors, self._inputs, strict=True
         ):
             address = tensor.data_ptr()
             if (
@@ -99,11 +98,10 @@ class LoadedPlan:
             self._launch(tuple(addresses), stream, step_by_step)
         if self._written:
             _count_writes([placed[number] for number in self._written])
-        if self._are_new:
-            return placed[len(tensors) :]
-        return [
-            placed[at].detach().clone() if copied else placed[at] for at, copied in self._results
-        ]
+        results: list[Any] = []
+        for at, copied in self._results:
+            results.append(placed[at].detach().clone() if copied else placed[at])
+        return results
 
     def _launch(self, addresses: tuple[int, ...], stream: Stream, step_by_step: bool) -> None:
         self.driver.enter()
