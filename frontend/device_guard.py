@@ -21,8 +21,10 @@ def keep_device_guard() -> None:
     is_made = Event()
 
     def make() -> None:
-        import_module("torch._C")._ensureCUDADeviceGuardSet()
-        is_made.set()
+        try:
+            import_module("torch._C")._ensureCUDADeviceGuardSet()
+        finally:
+            is_made.set()
         Event().wait()
 
     Thread(target=make, name="device guard", daemon=True).start()
