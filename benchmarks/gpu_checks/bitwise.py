@@ -12,6 +12,7 @@ may differ, too.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import le
 from typing import Any
 
 from gpu_checks.device import Device
@@ -75,13 +76,14 @@ def check(device: Device, item: str) -> Outcome:
     backend = device.backend()
     _, plan, inputs = prepared(item, device.target)
     results = backend.run(plan, inputs).results
-    ptx = nvrtc.compile(plan.source, device.target).ptx
+    instructions = free(nvrtc.compile(plan.source, device.target).ptx)
+    has_matrices = not _MATRIX.isdisjoint(instructions)
     outcomes = dict[MatrixSums, Outcome]()
-    for sums in MatrixSums if _MATRIX.search(ptx) else [MatrixSums.ROUNDED_ONCE]:
+    for sums in MatrixSums if has_matrices else [MatrixSums.ROUNDED_ONCE]:
         simulated = SimulatorBackend(device.target, matrix_sums=sums).run(plan, inputs)
         if simulated.problems:
             return wrong(f"the simulator reports: {simulated.problems[0].message}")
-        outcomes[sums] = judged(simulated.results, results, free(ptx))
+        outcomes[sums] = judged(simulated.results, results, instructions)
     return nearest(outcomes)
 
 
@@ -101,8 +103,8 @@ def nearest(outcomes: Mapping[MatrixSums, Outcome]) -> Outcome:
     return replace(outcome, says=f"{outcome.says}; sums of matrix instructions as {sums.value}")
 
 
-_MATRIX = re.compile(r"\b(?:mma\.sync|wgmma\.mma)")
-"""Pattern of matrix instructions, whose sums no manual describes."""
+_MATRIX = {"mma.sync", "wgmma.mma"}
+"""Matrix instructions, whose sums no manual describes."""
 
 
 def free(ptx: str) -> list[str]:
@@ -120,10 +122,12 @@ def judged(simulated: list[Any], results: list[Any], free: list[str]) -> Outcome
     elements = sum(a.size for a, _ in pairs)
     if not differing:
         return right(f"equal to the bit, {elements} elements")
-    distance = max(_distance(a, b) for a, b in pairs)
+    distances = [_distance(a, b) for a, b in pairs]
+    distance = max(distances)
     says = f"{differing} of {elements} elements differ, by at most {distance:.2e} of the largest"
     figures = {"differing": differing, "elements": elements, "distance": distance}
-    if free and all(_distance(a, b) <= max(_ALLOWED, _spacing(a)) for a, b in pairs):
+    allowed = (max(_ALLOWED, _spacing(a)) for a, _ in pairs)
+    if free and all(map(le, distances, allowed)):
         return right(f"{says}: the kernels use {', '.join(free)}", **figures)
     return wrong(says, **figures)
 

@@ -92,15 +92,7 @@ def compared(
     return right(f"error {error:.2e}, allowed {limit:.2e}", error=error, limit=limit)
 
 
-def _suite(device: Device, name: str) -> Outcome:
-    return _reduced(device, SUITE, name)
-
-
-def _half(device: Device, name: str) -> Outcome:
-    return _reduced(device, HALF, name)
-
-
-def _reduced(device: Device, suite: Path, name: str) -> Outcome:
+def _reduced(suite: Path, device: Device, name: str) -> Outcome:
     from reduced_suite import by_full_schedules
 
     from tilewright import api
@@ -169,7 +161,7 @@ def _half_cases(device: Device) -> list[str]:
 _KINDS: Mapping[str, tuple[Callable[[Device], list[str]], Callable[[Device, str], Outcome]]] = {
     "program": (_samples, _program),
     "behaviour": (_behaviours, _behaviour),
-    "suite": (_cases, _suite),
-    "half": (_half_cases, _half),
+    "suite": (_cases, partial(_reduced, SUITE)),
+    "half": (_half_cases, partial(_reduced, HALF)),
     "ops": (_families, _ops),
 }
